@@ -75,6 +75,7 @@ MARKS = {
             "tests/live/",
             "tests.hosts.machine",
             "tests.driver.nodes",
+            "tests.security.forger",
             "tests.hosts.hosts",
             "tests.workflow.agents",
             "tests/control/test_recipe",
@@ -100,7 +101,15 @@ MARKS = {
     ),
     "hunting": (
         "what draws new seeds, plays long work of flocks, hunts for faults in the tests, or measures",
-        ("tests/repeat/", "tests/protocol/test_bench", "tests.sim.variants", '"-m", "pytest"'),
+        (
+            "tests/repeat/",
+            "tests/protocol/test_bench",
+            "tests.sim.variants",
+            "tests.sim.hostile",
+            "tests/protocol/test_sim_liars",
+            "tests/protocol/test_scenarios_lasting",
+            '"-m", "pytest"',
+        ),
     ),
 }
 """What the tests have that are marked so, and where their files are or what they import for it."""

@@ -9,7 +9,6 @@ from msgspec import Meta, Struct
 from agent.api.rpc import Method
 from agent.api.values import Reference
 
-Role = Literal["administrator", "operator", "helper"]
 Given = Literal["administrator", "keeper"]
 PhraseText = Annotated[str, Meta(max_length=200)]
 

@@ -5,6 +5,10 @@ it claims nothing before it holds the table of one peer. So promises need not be
 thirty machines that boot together after a power cut do not all start the first task. A node that
 is alone after that works alone. A node that slept starts over in the same way.
 
+Where links are still being found after those 5 s, there may be a member that claims and asks nobody
+whom this node would ask: up, but linked neither with it nor with any of its peers. For that one it
+waits longer, and not without end, as some machines never get a link.
+
 The table comes from the master where one is linked, else from any peer. A node with an empty
 table asks for all of it; one that remembers most compares (``healing``). Whatever was asked is
 asked again, of another where there is one, until it has come.
@@ -93,11 +97,24 @@ class Joining(Part):
         if linked and not self._holds_table():
             self._ask_for_table()
             return
-        waited = core.now_s - self._liveness.started_s >= core.settings.start_wait_s
+        waited_s = core.now_s - self._liveness.started_s
+        waited = waited_s >= core.settings.start_wait_s and (
+            waited_s >= core.settings.start_wait_s_max or not self._is_apart()
+        )
         everybody = all(member in core.peers or member == core.me for member in core.members)
         if waited or (everybody and len(linked) == len(core.peers)):
             core.joined = core.wake = core.liveness_changed = True
             self._liveness.tell_status()
+
+    def _is_apart(self) -> bool:
+        """Tell whether a member is up that no peer of this node is linked with."""
+        near = {self.core.me, *self.core.peers}
+        far: set[NodeId] = set()
+        for peer in self.core.peers.values():
+            if peer.status is not None and not peer.suspected:
+                near.update(peer.status.neighbours)
+                far.update(peer.status.reached)
+        return not near.issuperset(far & self.core.members.keys())
 
     def _holds_table(self) -> bool:
         return self._transferred or any(peer.compared for peer in self.core.peers.values())

@@ -27,6 +27,8 @@ class Settings:
     """Silence after which a link counts as gone."""
     start_wait_s: float = 5.0
     """How long a starting node waits for known members before it works without them."""
+    start_wait_s_max: float = 15.0
+    """How long it waits for one that is up but shares no peer with it."""
     transfer_wait_s: float = 3.0
     """How long a newcomer waits for the table of one peer before it asks another."""
     promise_s: float = 15.0

@@ -66,6 +66,7 @@ def test_what_there_is_too_much_of_and_when_to_look_again(
         f_bavail=free // 4_096, f_frsize=4_096, f_bfree=10**9, f_bsize=1, f_files=0
     )
     monkeypatch.setattr(os, "statvfs", lambda _: found)
+    monkeypatch.setattr(under_test, "time", SimpleNamespace(monotonic=lambda: 100.0))
     monkeypatch.setattr(under_test, "sizes", lambda *_: iter([disk]))
     monkeypatch.setattr(under_test, "memory_bytes", lambda *_: memory)
     bounds = Bounds({"memory": 0, "disk": 0, "free": 0, "folder": "/x", **wanted}, NO_GROUP)

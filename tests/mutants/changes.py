@@ -82,10 +82,9 @@ def changes_of(source: str) -> Iterator[Change]:
     """Tell all changes of a module of which a test could see something."""
     found: Counter[str] = Counter()
     for node in ast_nodes(get_ast(source)):
-        seen = not any(_is_unseen(part) for part in _upwards(node))
         for name, operator in operators().items():
             for _ in operator.mutation_positions(node):
-                if seen and _is_worth_it(name, node):
+                if _is_worth_it(name, node) and not any(map(_is_unseen, _upwards(node))):
                     yield Change(name, found[name], node.start_pos[0])
                 found[name] += 1
 

@@ -18,7 +18,7 @@ import pytest
 
 from agent.api.errors import MembershipError
 from agent.host.private_files import PrivateFolder
-from agent.net import certificates, identity
+from agent.net import certificates, identity, recovery
 from agent.net.acts import ADMINISTRATOR, KEEPER
 from agent.net.addresses import Address
 from agent.net.administration import appoint
@@ -37,6 +37,8 @@ from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 LOOPBACK = "127.0.0.1"
 DAY_S = 86_400
+PHRASE_WORK, recovery._WORK = recovery._WORK, 2**4
+"""Flocks are founded here by the hundred; what was written down in earnest is tried once."""
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

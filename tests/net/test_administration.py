@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.api.errors import MembershipError, WantsPhraseError
-from agent.net import certificates, charter, joining
+from agent.net import certificates, charter, joining, recovery
 from agent.net.acts import ADMINISTRATOR, EXPELLED, HELPER, KEEPER, OPERATOR, Act
 from agent.net.administration import (
     appoint,
@@ -28,7 +28,19 @@ from agent.net.membership import Membership, create_flock
 from agent.net.recovery import Recovery, new_phrase
 from tests.certain import certain
 from tests.control.key_store import FakeStore
-from tests.net.flocks import Door, Node, at, first, invited, members, open_door, reopened
+from tests.net.flocks import (
+    PHRASE_WORK,
+    Door,
+    Node,
+    at,
+    first,
+    invited,
+    members,
+    open_door,
+    reopened,
+)
+
+WRITTEN = "babad bamag bibaj bimal boban bomar bubat bumaz jihih"
 
 
 def role(membership: Membership, node_id: str) -> str:
@@ -48,6 +60,13 @@ def test_a_phrase_is_read_however_it_is_written_down() -> None:
     for wrong in (mistyped, phrase[:-1], "", "hello", phrase + " babab", "é" * 45):
         with pytest.raises(MembershipError, match="9 words"):
             Recovery.of(wrong, "flock")
+
+
+def test_what_was_written_down_opens_its_flock_in_every_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recovery, "_WORK", PHRASE_WORK)
+    assert Recovery.of(WRITTEN, "flock").pen.name == "laeloqxj6yyzjxlgpdfr"
 
 
 async def test_what_is_written_down_at_the_founding_can_be_checked(keeper: Membership) -> None:

@@ -72,7 +72,11 @@ async def test_malformed_frames_cost_the_link_of_their_sender(data: bytes) -> No
             assert bee.links.refusals()[-1].cause is Cause.MISBEHAVED
 
 
-async def test_who_lost_its_link_so_is_out_of_favour_for_a_while() -> None:
+@pytest.mark.parametrize(("for_s", "answer"), [(60.0, Kind.REFUSED), (0.0, Kind.WELCOME)])
+async def test_who_lost_its_link_so_is_out_of_favour_for_a_while(
+    for_s: float, answer: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "OUT_OF_FAVOUR_S", for_s)
     async with nodes("bee") as (bee,):
         async with rogue(bee) as ant:
             ant.writer.write(MALFORMED["no message"])
@@ -80,7 +84,7 @@ async def test_who_lost_its_link_so_is_out_of_favour_for_a_while() -> None:
         async with rogue(bee, greet=False) as ant:
             ant.writer.write(opening_frame(Opening("rogue", 0, 1)))
             assert certain(await ant.next())[0] == Kind.OPENING
-            assert certain(await ant.next())[0] == Kind.REFUSED
+            assert certain(await ant.next())[0] == answer
 
 
 async def test_messages_and_kinds_of_later_versions_are_counted() -> None:

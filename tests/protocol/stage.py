@@ -128,7 +128,8 @@ class Stage:
         self.play(0.1)
         for pair in links or combinations(names or self.actors, 2):
             self.link(*pair)
-        waits_s = self._settings.start_wait_s * bool(names or links)
+        told = self._settings
+        waits_s = told.start_wait_s_max if links else told.start_wait_s * bool(names)
         self.play(CURTAIN_S + waits_s - self.now_s)
         self.curtain()
         return self

@@ -199,3 +199,39 @@ def test_who_is_no_member_any_more_loses_its_links() -> None:
     stage.flock()
     stage._hand("acor", ev.MembersChanged(("acor", "grifo")))
     assert [effect.peer for effect in stage.effects(fx.Unlink)] == ["pato"]
+
+
+def test_a_link_of_who_is_no_member_is_ended_at_once() -> None:
+    stage = Stage(*NAMES)
+    stage.flock("acor", "grifo")
+    stage._hand("acor", ev.MembersChanged(("acor", "grifo")))
+    stage._hand("acor", ev.PeerLinked("pato"))
+    assert [effect.peer for effect in stage.effects(fx.Unlink)] == ["pato"]
+    assert stage.living()["acor"].reachable() == ("grifo",)
+
+
+def chain_that_starts() -> Stage:
+    """Four start and only neighbours find each other; a task comes that the two at the ends could run."""
+    stage = Stage("acor", "grifo", "pato", "tordo", settings=Settings())
+    for name in stage.actors:
+        stage.boot(name)
+    stage.play(0.1)
+    for pair in (("acor", "grifo"), ("grifo", "pato"), ("pato", "tordo")):
+        stage.link(*pair)
+    stage.play(7)
+    for name in ("grifo", "pato"):
+        stage.owner(name, here=True)
+    stage.courses["T1"] = Course(2.0)
+    return stage.submit("grifo", "bread", task("T1")).play(2)
+
+
+def test_two_that_start_and_share_no_peer_do_not_both_start_a_task() -> None:
+    stage = chain_that_starts()
+    assert stage.state("T1") is TaskState.READY
+    stage.link("acor", "pato").play(1)
+    assert len(stage.starters("T1")) == 1
+
+
+def test_what_is_never_linked_is_not_waited_for_without_end() -> None:
+    stage = chain_that_starts().play(10)
+    assert stage.state("T1") is TaskState.TERMINATED

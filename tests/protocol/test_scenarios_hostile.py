@@ -130,6 +130,7 @@ def test_of_two_the_one_is_in_the_way_with_whom_others_have_that_too(
     assert obstructors.all() == ((in_the_way,) if guarded and in_the_way else ())
 
 
+@pytest.mark.hunting
 def test_what_is_refused_for_long_still_only_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each refusal doubled the wait before its limit was looked at, up to a number that is none."""
     monkeypatch.setattr(Obstructors, "__contains__", lambda *_: False)

@@ -328,6 +328,7 @@ def test_what_was_doubted_is_not_told_again_so_the_task_runs() -> None:
     assert (run.claim.score, stands_on(run.more)) == (LIKE_ANY, None)
 
 
+@pytest.mark.hunting
 @pytest.mark.parametrize("seed", range(9_001, 9_009))
 def test_whatever_the_scores_every_promise_holds(seed: int) -> None:
     run_seed(seed, RandomScores)

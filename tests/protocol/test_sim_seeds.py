@@ -57,6 +57,7 @@ def test_recorded_seeds_keep_every_promise(seed: int, kind: str, found: str) -> 
     run_seed(seed, only_class=kind)
 
 
+@pytest.mark.hunting
 @pytest.mark.parametrize("kind", sorted(CLASSES))
 def test_each_class_can_be_run(kind: str) -> None:
     result = run_seed(FIRST_SEED, only_class=kind)
@@ -108,6 +109,7 @@ def traces_under(hash_seed: str) -> dict[str, str]:
     return traces
 
 
+@pytest.mark.hunting
 def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
     """Python orders sets and some dicts of strings differently in each process. A decision that
     follows such an order, in the protocol or in the simulator, shows here as two traces."""

@@ -198,9 +198,9 @@ def test_what_is_opened_is_what_was_looked_at(tmp_path: Path) -> None:
 
 def test_recursive_pattern_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "ENTRIES_MAX", 5_000)
-    begin = time.monotonic()
+    begin_s = time.process_time()
     found = read(folder, "/**/*")
-    assert time.monotonic() - begin < SOON_S
+    assert time.process_time() - begin_s < SOON_S
     assert "looks through more files than a workflow may" in found.faults[0].sentence()
 
 
@@ -248,9 +248,9 @@ def test_more_tasks_than_a_workflow_may_have_are_refused_at_once(folder: Path) -
     )
     path = folder / "w.wingbeat.yaml"
     path.write_text(text)
-    begin = time.monotonic()
+    begin_s = time.process_time()
     found = describe_file(path, Asked({}), Alone())
-    assert time.monotonic() - begin < 2 * SOON_S
+    assert time.process_time() - begin_s < SOON_S
     assert any("at most" in each.sentence() for each in found.faults)
 
 
