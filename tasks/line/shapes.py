@@ -23,8 +23,9 @@ Mask = NDArray[np.bool_]
 
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 AROUND = tuple(
-    (x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)
+    (x, y, z) for x in (0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) > (0, 0, 0)
 )
+"""Half of the cubes around one: whose neighbour the other is its own as well."""
 ECHOES = 4
 """The last so many features tell of echoes; not all scanners do."""
 
@@ -58,12 +59,11 @@ def shapes_of(points: Floats, above_m: Floats, ground: Mask, echoes: Echoes) -> 
     count = np.bincount(cube).astype(np.float64)
     first = np.full(len(count), len(over), np.int64)
     np.minimum.at(first, cube, np.arange(len(over)))
-    columns, column = _columns(points, above_m, ground, echoes)
+    of_column = _columns(points, above_m, ground, echoes, over[first])
     height = np.bincount(cube, above_m[over]) / count
     several = np.bincount(cube, echoes.count[over] > 1) / count
     order = echoes.number[over] / np.maximum(echoes.count[over], 1)
     order = np.bincount(cube, order) / count
-    of_column = columns[column[over[first]]]
     features = np.column_stack(
         [near, wide[wide_cube[first]], of_column[:, :-2], height, of_column[:, 0] - height]
     )
@@ -87,8 +87,10 @@ def _moments(points: Floats, size_m: float) -> tuple[Floats, Indices]:
     for x, y, z in AROUND:
         wanted = keys + (x * size[1] + y) * size[2] + z
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        hit = keys[at] == wanted
-        total[hit] += sums[at[hit]]
+        hit = np.flatnonzero(keys[at] == wanted)
+        at = at[hit]
+        total[hit] += sums[at]
+        total[at] += sums[hit]
     count, mean = total[:, 0], total[:, 1:4] / total[:, :1]
     spread = np.empty((len(keys), 3, 3))
     for number, (a, b) in enumerate(PAIRS):
@@ -101,10 +103,10 @@ def _moments(points: Floats, size_m: float) -> tuple[Floats, Indices]:
 
 
 def _columns(
-    points: Floats, above_m: Floats, ground: Mask, echoes: Echoes
-) -> tuple[Floats, Indices]:
-    """Features of each cell seen from above, and the cell of each point. First how high its top is,
-    last two of echoes."""
+    points: Floats, above_m: Floats, ground: Mask, echoes: Echoes, wanted: Indices
+) -> Floats:
+    """Features of the cells, seen from above, of these points. First how high its top is, last two of
+    echoes."""
     row, column = (cells(each, corner(each), CELL_M) for each in points.T[:2])
     shape = int(row.max()) + 1, int(column.max()) + 1
     cell, over = row * shape[1] + column, ~ground
@@ -127,7 +129,7 @@ def _columns(
     tall += [low, top - low, ndimage.minimum_filter(top, 3), ndimage.maximum_filter(top, 3) - top]
     told = [_share(several, others, size) for size in (3, 7)]
     found = [*tall, *_roughness(top, high), *(_share(bare, every, s) for s in (3, 7)), *told]
-    return np.stack([each.ravel() for each in found], axis=1), cell
+    return np.stack([each.ravel()[cell[wanted]] for each in found], axis=1)
 
 
 def _roughness(top: Floats, high: Floats) -> list[Floats]:
