@@ -92,14 +92,30 @@ def _moments(points: Floats, size_m: float) -> tuple[Floats, Indices]:
         total[hit] += sums[at]
         total[at] += sums[hit]
     count, mean = total[:, 0], total[:, 1:4] / total[:, :1]
-    spread = np.empty((len(keys), 3, 3))
-    for number, (a, b) in enumerate(PAIRS):
-        spread[:, a, b] = spread[:, b, a] = total[:, 4 + number] / count - mean[:, a] * mean[:, b]
-    value, vector = np.linalg.eigh(spread)
-    low, middle, high = np.sqrt(np.maximum(value, 1e-9)).T
-    upright = np.abs(vector[:, 2, 0])
+    spread = [total[:, 4 + n] / count - mean[:, a] * mean[:, b] for n, (a, b) in enumerate(PAIRS)]
+    low, middle, high, upright = _axes(*spread)
     shape = [(high - middle) / high, (middle - low) / high, low / high, upright, low, high]
     return np.column_stack([*shape, np.log(count)]), cube
+
+
+def _axes(*spread: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """How far points spread along the three axes of their cloud, and how upright the shortest is:
+    roots and minors of each matrix, in a tenth of the time of finding its vectors."""
+    xx, xy, xz, yy, yz, zz = spread
+    usual = (xx + yy + zz) / 3.0
+    x, y, z = xx - usual, yy - usual, zz - usual
+    beside = xy * xy + xz * xz + yz * yz
+    size = np.sqrt(np.maximum((x * x + y * y + z * z + 2.0 * beside) / 6.0, 1e-30))
+    volume = x * (y * z - yz * yz) - xy * (xy * z - yz * xz) + xz * (xy * yz - y * xz)
+    angle = np.arccos(np.clip(volume / (2.0 * size**3), -1.0, 1.0)) / 3.0
+    high, low = (usual + 2.0 * size * np.cos(angle + turn) for turn in (0.0, 2.0 * np.pi / 3.0))
+    middle = 3.0 * usual - high - low
+    x, y, z = xx - low, yy - low, zz - low
+    level = x * y - xy * xy
+    minors = level + x * z - xz * xz + y * z - yz * yz
+    upright = np.sqrt(np.clip(level / np.maximum(minors, 1e-30), 0.0, 1.0))
+    short, wide, long = (np.sqrt(np.maximum(each, 1e-9)) for each in (low, middle, high))
+    return short, wide, long, upright
 
 
 def _columns(
