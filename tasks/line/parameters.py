@@ -43,8 +43,8 @@ CROWD_MAX: Final = 30
 CROWD_LONE: Final = 2
 CROWD_FEW: Final = 8
 CROWDED_EACH: Final = 3
-"""Where there are more than a few, one of so many may start one; a wire has enough of them. Of those
-that are not alone one of so many is tried first."""
+"""Where there are more than a few, one of so many may start one; a wire has enough of them. Of
+the few that are not alone one of so many is tried first."""
 
 # How they grow
 

@@ -78,9 +78,11 @@ def seeds_of(cloud: Thinned) -> Seeds:
     points with a few others around some are tried first: near those that score little, as in a wood,
     the others are left out."""
     seeds = Seeds(np.zeros(len(cloud.places)), np.zeros((len(cloud.places), 3)))
-    some = _mixed(cloud.places) % CROWDED_EACH == 0
-    alone = (cloud.crowd <= CROWD_FEW) | ((cloud.crowd <= CROWD_MAX) & some)
-    first = alone & (some | (cloud.crowd <= CROWD_LONE))
+    crowd, cube = cloud.crowd, np.floor(cloud.places / THIN_M).astype(np.int64)
+    alone = (crowd <= CROWD_FEW) | ((crowd <= CROWD_MAX) & (cube.sum(axis=1) % CROWDED_EACH == 0))
+    first = alone & (
+        (crowd <= CROWD_LONE) | (crowd > CROWD_FEW) | (_mixed(cube) % CROWDED_EACH == 0)
+    )
     _try(cloud, np.flatnonzero(first), seeds)
     told = cloud.places[seeds.score >= SEED_SCORE_TOLD]
     left = np.flatnonzero(alone & ~first)
@@ -97,10 +99,10 @@ def _try(cloud: Thinned, these: Indices, seeds: Seeds) -> None:
         seeds.score[part], seeds.direction[part] = _scored(cloud, part)
 
 
-def _mixed(places: Floats) -> Indices:
-    """A number for the cube of each place that follows no direction, and is the same in every tile."""
-    cube = np.floor(places / THIN_M).astype(np.int64) % int(ANCHOR_M / THIN_M)
-    mixed: Indices = np.bitwise_xor.reduce(cube * (73_856_093, 19_349_663, 83_492_791), axis=1)
+def _mixed(cube: Indices) -> Indices:
+    """A number for each cube that follows no direction, and is the same in every tile."""
+    cube = cube % int(ANCHOR_M / THIN_M) * (73_856_093, 19_349_663, 83_492_791)
+    mixed: Indices = np.bitwise_xor.reduce(cube, axis=1)
     return mixed
 
 
