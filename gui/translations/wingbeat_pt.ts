@@ -6827,6 +6827,10 @@
         <translation>a contagem do cabeçalho por número de retorno não é a dos pontos</translation>
     </message>
     <message>
+        <source>points of nothing but zeros; they are left out</source>
+        <translation>pontos só com zeros; ficam de fora</translation>
+    </message>
+    <message>
         <source>points that somebody withheld; they are left out</source>
         <translation>pontos que alguém reteve; ficam de fora</translation>
     </message>
@@ -6933,6 +6937,14 @@
     <message>
         <source>{file}: {found}; expected {expected}; {to_do}</source>
         <translation>{file}: {found}; esperava-se {expected}; {to_do}</translation>
+    </message>
+    <message>
+        <source>its header says 0 points and {bytes} bytes of points follow</source>
+        <translation>o cabeçalho diz 0 pontos e seguem-se {bytes} bytes de pontos</translation>
+    </message>
+    <message>
+        <source>a count of them</source>
+        <translation>uma contagem deles</translation>
     </message>
     <message>
         <source>it is empty</source>

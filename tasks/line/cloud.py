@@ -155,13 +155,16 @@ class Cloud:
         points = Points(**columns)
         self._count_times(points)
         self._count_strays(points)
-        withheld = np.asarray(raw["withheld"], bool) if "withheld" in has else None
-        if withheld is None or not withheld.any():
-            return points
-        self.survived[said("points that somebody withheld; they are left out")] += int(
-            withheld.sum()
-        )
-        return points.at(~withheld)
+        left_out = _blank(raw.array)
+        if left_out.any():
+            self._survive(said("points of nothing but zeros; they are left out"), left_out)
+        if "withheld" in has and (withheld := np.asarray(raw["withheld"], bool)).any():
+            self._survive(said("points that somebody withheld; they are left out"), withheld)
+            left_out |= withheld
+        return points.at(~left_out) if left_out.any() else points
+
+    def _survive(self, what: str, points: NDArray[np.bool_]) -> None:
+        self.survived[what] += int(points.sum())
 
     def _count_times(self, points: Points) -> None:
         wrong = ~np.isfinite(points.gps_time)
@@ -177,6 +180,16 @@ class Cloud:
             outside |= ~(column <= self.header.most[number] + slack)
         if outside.any():
             self.survived[said("points outside the box of the header")] += int(outside.sum())
+
+
+def _blank(records: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which records are but zeros, as what was never copied is; a single one may be a point."""
+    blank = (records["X"] == 0) & (records["Y"] == 0) & (records["Z"] == 0)
+    these = np.flatnonzero(blank)
+    if len(these):
+        raw = np.ascontiguousarray(records[these]).view(np.uint8).reshape(len(these), -1)
+        blank[these] = ~raw.any(axis=1)
+    return blank if blank.sum() > 1 else np.zeros(len(records), bool)
 
 
 def read(path: Path, points_max: int = POINTS_MAX) -> Points:

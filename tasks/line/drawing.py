@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -187,6 +188,7 @@ def _path(places: Iterable[Place], *, closed: bool) -> str:
     return f"M{told}{'Z' if closed else ''}"
 
 
+@lru_cache(10_000)
 def _number(value: float) -> str:
     told = f"{value:.{DIGITS}f}".rstrip("0").rstrip(".")
     return "0" if told in ("", "-0") else told

@@ -29,6 +29,8 @@ RECORD_BYTES = {0: 20, 1: 28, 2: 26, 3: 34, 4: 57, 5: 63, 6: 30, 7: 36, 8: 38, 9
 """The least size of a point, by its format."""
 COMPRESSED, FORMAT_BITS = 0x80, 0x3F
 VLR_BYTES, EVLR_BYTES = 54, 60
+EMPTY_BYTES = 16
+"""Of LAZ without a point: where its table of chunks is, and that table."""
 RECORDS_BYTES_MAX = 64 * 1024 * 1024
 """Of everything before the points; what is larger is no header."""
 EVLRS_MAX = 1_000
@@ -107,6 +109,16 @@ def read_header(path: Path) -> LasHeader:
         end = _end_of_points(header, file, size)
     if not header.compressed:
         _look_at_count(header, size, end)
+    elif not header.points and end - header.points_at >= EMPTY_BYTES + header.record_bytes:
+        raise FileFaultError(
+            path,
+            said(
+                "its header says 0 points and {bytes} bytes of points follow",
+                bytes=end - header.points_at,
+            ),
+            said("a count of them"),
+            WRITE_ANEW,
+        )
     return header
 
 

@@ -35,12 +35,16 @@ SEED_LENGTH_M_MIN: Final = 4.0
 SEED_LENGTH_M_FULL: Final = 8.0
 SEED_SCORE_MIN: Final = 1.6
 """Of some thousand seeds in woods nine of ten score less; of those that became a wire none did."""
+SEED_SCORE_TOLD: Final = 1.0
+"""Within ``SEED_REACH_M`` of what scores so much all others are tried as well."""
 CROWD_M: Final = 1.5
 CROWD_MAX: Final = 30
 """More than the wires of a pole fill within ``CROWD_M``: what is denser starts no wire."""
+CROWD_LONE: Final = 2
 CROWD_FEW: Final = 8
 CROWDED_EACH: Final = 3
-"""Where there are more than a few, one of so many may start one; a wire has enough of them."""
+"""Where there are more than a few, one of so many may start one; a wire has enough of them. Of
+the few that are not alone one of so many is tried first."""
 
 # How they grow
 

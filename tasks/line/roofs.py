@@ -22,7 +22,7 @@ from tasks.line.ground import cells, corner
 from tasks.line.parameters import CELL_M, ROOF_ECHOES, ROOF_M_MIN, ROOF_OWN, ROOF_WINDOW
 from tasks.line.shapes import ECHOES, Shapes
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 LEARNED = "roofs.json"
 
@@ -42,8 +42,13 @@ class Network:
 
     def likely(self, features: Floats) -> Floats:
         """Return how likely each row is a building; what is unknown counts as usual."""
-        scaled = (np.clip(features, self.least, self.most) - self.middle) / self.spread
-        inner = np.maximum(np.nan_to_num(scaled) @ self.hidden + self.hidden_bias, 0.0)
+        scaled = np.clip(features, self.least, self.most)
+        scaled -= self.middle
+        scaled /= self.spread
+        scaled[np.isnan(scaled)] = 0.0
+        inner = scaled @ self.hidden
+        inner += self.hidden_bias
+        np.maximum(inner, 0.0, out=inner)
         told: Floats = 1.0 / (1.0 + np.exp(-(inner @ self.output + self.output_bias)))
         return told
 
@@ -57,6 +62,7 @@ class Roofs:
 
     def likely(self, features: Floats) -> Floats:
         """Return how likely each place is a building."""
+        features = features.astype(np.float32)
         shape = features[:, :-ECHOES]
         alone: Floats = np.mean([each.likely(shape) for each in self.without], axis=0)
         if np.isnan(features[:, -1]).all():
@@ -73,7 +79,7 @@ def learned() -> Roofs:
 
 
 def _network(told: dict[str, Any]) -> Network:
-    return Network(**{name: np.array(value, np.float64) for name, value in told.items()})
+    return Network(**{name: np.array(value, np.float32) for name, value in told.items()})
 
 
 def likely_building(roofs: Roofs, shapes: Shapes, points: Floats, above_m: Floats) -> Floats:

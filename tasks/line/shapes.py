@@ -23,8 +23,9 @@ Mask = NDArray[np.bool_]
 
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 AROUND = tuple(
-    (x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)
+    (x, y, z) for x in (0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) > (0, 0, 0)
 )
+"""Half of the cubes around one: whose neighbour the other is its own as well."""
 ECHOES = 4
 """The last so many features tell of echoes; not all scanners do."""
 
@@ -58,12 +59,11 @@ def shapes_of(points: Floats, above_m: Floats, ground: Mask, echoes: Echoes) -> 
     count = np.bincount(cube).astype(np.float64)
     first = np.full(len(count), len(over), np.int64)
     np.minimum.at(first, cube, np.arange(len(over)))
-    columns, column = _columns(points, above_m, ground, echoes)
+    of_column = _columns(points, above_m, ground, echoes, over[first])
     height = np.bincount(cube, above_m[over]) / count
     several = np.bincount(cube, echoes.count[over] > 1) / count
     order = echoes.number[over] / np.maximum(echoes.count[over], 1)
     order = np.bincount(cube, order) / count
-    of_column = columns[column[over[first]]]
     features = np.column_stack(
         [near, wide[wide_cube[first]], of_column[:, :-2], height, of_column[:, 0] - height]
     )
@@ -87,24 +87,42 @@ def _moments(points: Floats, size_m: float) -> tuple[Floats, Indices]:
     for x, y, z in AROUND:
         wanted = keys + (x * size[1] + y) * size[2] + z
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        hit = keys[at] == wanted
-        total[hit] += sums[at[hit]]
+        hit = np.flatnonzero(keys[at] == wanted)
+        at = at[hit]
+        total[hit] += sums[at]
+        total[at] += sums[hit]
     count, mean = total[:, 0], total[:, 1:4] / total[:, :1]
-    spread = np.empty((len(keys), 3, 3))
-    for number, (a, b) in enumerate(PAIRS):
-        spread[:, a, b] = spread[:, b, a] = total[:, 4 + number] / count - mean[:, a] * mean[:, b]
-    value, vector = np.linalg.eigh(spread)
-    low, middle, high = np.sqrt(np.maximum(value, 1e-9)).T
-    upright = np.abs(vector[:, 2, 0])
+    spread = [total[:, 4 + n] / count - mean[:, a] * mean[:, b] for n, (a, b) in enumerate(PAIRS)]
+    low, middle, high, upright = _axes(*spread)
     shape = [(high - middle) / high, (middle - low) / high, low / high, upright, low, high]
     return np.column_stack([*shape, np.log(count)]), cube
 
 
+def _axes(*spread: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """How far points spread along the three axes of their cloud, and how upright the shortest is:
+    roots and minors of each matrix, in a tenth of the time of finding its vectors."""
+    xx, xy, xz, yy, yz, zz = spread
+    usual = (xx + yy + zz) / 3.0
+    x, y, z = xx - usual, yy - usual, zz - usual
+    beside = xy * xy + xz * xz + yz * yz
+    size = np.sqrt(np.maximum((x * x + y * y + z * z + 2.0 * beside) / 6.0, 1e-30))
+    volume = x * (y * z - yz * yz) - xy * (xy * z - yz * xz) + xz * (xy * yz - y * xz)
+    angle = np.arccos(np.clip(volume / (2.0 * size**3), -1.0, 1.0)) / 3.0
+    high, low = (usual + 2.0 * size * np.cos(angle + turn) for turn in (0.0, 2.0 * np.pi / 3.0))
+    middle = 3.0 * usual - high - low
+    x, y, z = xx - low, yy - low, zz - low
+    level = x * y - xy * xy
+    minors = level + x * z - xz * xz + y * z - yz * yz
+    upright = np.sqrt(np.clip(level / np.maximum(minors, 1e-30), 0.0, 1.0))
+    short, wide, long = (np.sqrt(np.maximum(each, 1e-9)) for each in (low, middle, high))
+    return short, wide, long, upright
+
+
 def _columns(
-    points: Floats, above_m: Floats, ground: Mask, echoes: Echoes
-) -> tuple[Floats, Indices]:
-    """Features of each cell seen from above, and the cell of each point. First how high its top is,
-    last two of echoes."""
+    points: Floats, above_m: Floats, ground: Mask, echoes: Echoes, wanted: Indices
+) -> Floats:
+    """Features of the cells, seen from above, of these points. First how high its top is, last two of
+    echoes."""
     row, column = (cells(each, corner(each), CELL_M) for each in points.T[:2])
     shape = int(row.max()) + 1, int(column.max()) + 1
     cell, over = row * shape[1] + column, ~ground
@@ -127,7 +145,7 @@ def _columns(
     tall += [low, top - low, ndimage.minimum_filter(top, 3), ndimage.maximum_filter(top, 3) - top]
     told = [_share(several, others, size) for size in (3, 7)]
     found = [*tall, *_roughness(top, high), *(_share(bare, every, s) for s in (3, 7)), *told]
-    return np.stack([each.ravel() for each in found], axis=1), cell
+    return np.stack([each.ravel()[cell[wanted]] for each in found], axis=1)
 
 
 def _roughness(top: Floats, high: Floats) -> list[Floats]:

@@ -7,7 +7,6 @@ where no point of it was seen.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -88,8 +87,9 @@ def spans_of(scene: Scene) -> Spans:
             zip(scene.wires.curves, scene.wires.seen, strict=True)
         )
     )
-    counts = Counter(int(each) for each in scene.classes)
-    return Spans(wires, scene.towers, scene.density, scene.too_sparse, dict(sorted(counts.items())))
+    found = np.unique(scene.classes, return_counts=True)
+    counts = dict(zip(*(each.tolist() for each in found), strict=True))
+    return Spans(wires, scene.towers, scene.density, scene.too_sparse, counts)
 
 
 def _tower_at(curve: Curve, end_m: float, towers: tuple[Tower, ...]) -> int | None:

@@ -172,8 +172,11 @@ def _on(curve: Curve, places: Floats, along: Floats, aside: Floats, gap_m: float
     way = along[near]
     if len(way) < POINTS_MIN:
         return near
-    steps = np.diff(way)
-    usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else GAP_M[0]
+    steps = way[1:] - way[:-1]
+    apart = np.sort(steps[steps > 0])
+    usual = (
+        float(apart[len(apart) // 2] + apart[(len(apart) - 1) // 2]) / 2 if len(apart) else GAP_M[0]
+    )
     least = GAP_M[0] if gap_m <= GAP_M[1] else gap_m
     breaks = np.flatnonzero(steps > min(max(GAP_USUAL * usual, least), gap_m))
     middle = int(np.searchsorted(way, 0.5 * (curve.start_m + curve.end_m)))

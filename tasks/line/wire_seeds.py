@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from tasks.line.ground import ANCHOR_M
 from tasks.line.parameters import (
     CROWD_FEW,
+    CROWD_LONE,
     CROWD_M,
     CROWD_MAX,
     CROWDED_EACH,
@@ -22,6 +24,7 @@ from tasks.line.parameters import (
     SEED_LENGTH_M_MIN,
     SEED_NEIGHBOURS,
     SEED_REACH_M,
+    SEED_SCORE_TOLD,
     SEED_SLOPE_MAX,
     SEED_TUBE_M,
     THIN_M,
@@ -71,46 +74,67 @@ def thinned(points: Floats) -> Thinned:
 
 
 def seeds_of(cloud: Thinned) -> Seeds:
-    """Return how each point scores; 0 where nothing lies along a line through it."""
-    score = np.zeros(len(cloud.places))
-    direction = np.zeros((len(cloud.places), 3))
-    tried = np.floor(cloud.places / THIN_M).sum(axis=1) % CROWDED_EACH == 0
-    alone = np.flatnonzero((cloud.crowd <= CROWD_FEW) | ((cloud.crowd <= CROWD_MAX) & tried))
-    for begin in range(0, len(alone), TAKEN_AT_ONCE):
-        these = alone[begin : begin + TAKEN_AT_ONCE]
-        score[these], direction[these] = _scored(cloud, these)
-    return Seeds(score, direction)
+    """Return how each point scores; 0 where that is too little to tell anything, or nobody tried. Of
+    points with a few others around some are tried first: near those that score little, as in a wood,
+    the others are left out."""
+    seeds = Seeds(np.zeros(len(cloud.places)), np.zeros((len(cloud.places), 3)))
+    crowd, cube = cloud.crowd, np.floor(cloud.places / THIN_M).astype(np.int64)
+    alone = (crowd <= CROWD_FEW) | ((crowd <= CROWD_MAX) & (cube.sum(axis=1) % CROWDED_EACH == 0))
+    first = alone & (
+        (crowd <= CROWD_LONE) | (crowd > CROWD_FEW) | (_mixed(cube) % CROWDED_EACH == 0)
+    )
+    _try(cloud, np.flatnonzero(first), seeds)
+    told = cloud.places[seeds.score >= SEED_SCORE_TOLD]
+    left = np.flatnonzero(alone & ~first)
+    if len(told) and len(left):
+        far = cKDTree(told).query(cloud.places[left], distance_upper_bound=SEED_REACH_M)[0]
+        _try(cloud, left[np.isfinite(far)], seeds)
+    return seeds
+
+
+def _try(cloud: Thinned, these: Indices, seeds: Seeds) -> None:
+    """Write how these points score."""
+    for begin in range(0, len(these), TAKEN_AT_ONCE):
+        part = these[begin : begin + TAKEN_AT_ONCE]
+        seeds.score[part], seeds.direction[part] = _scored(cloud, part)
+
+
+def _mixed(cube: Indices) -> Indices:
+    """A number for each cube that follows no direction, and is the same in every tile."""
+    cube = cube % int(ANCHOR_M / THIN_M) * (73_856_093, 19_349_663, 83_492_791)
+    mixed: Indices = np.bitwise_xor.reduce(cube, axis=1)
+    return mixed
 
 
 def _scored(cloud: Thinned, these: Indices) -> tuple[Floats, Floats]:
+    score, direction = np.zeros(len(these)), np.zeros((len(these), 3))
     here = cloud.places[these]
     far, near = _neighbours(cloud, here)
     there = np.isfinite(far)
     to = cloud.places[np.where(there, near, 0)] - here[:, None]
     to = np.where(there[..., None], to, 1e6).astype(np.float32)
     way = to / np.maximum(np.linalg.norm(to, axis=2, keepdims=True), 1e-6)
-    along = to @ way.transpose(0, 2, 1)
-    aside = (to**2).sum(axis=2)[:, :, None] - along**2
-    inside = (aside < SEED_TUBE_M**2) & there[:, :, None]
-    reach = np.where(inside, along, 0.0)
-    length = reach.max(axis=1) - reach.min(axis=1)
-    count = inside.sum(axis=1)
-    share = count / np.maximum(there.sum(axis=1)[:, None], 4)
     wrong = ~there | (far < 1.0) | (np.abs(way[..., 2]) > SEED_SLOPE_MAX)
-    wrong |= length < SEED_LENGTH_M_MIN
-    score = np.where(wrong, 0.0, count * share * np.minimum(1.0, length / SEED_LENGTH_M_FULL))
-    best, row = score.argmax(axis=1), np.arange(len(these))
-    return score[row, best], way[row, best].astype(np.float64)
+    along = to @ way.transpose(0, 2, 1)
+    beside = (to**2).sum(axis=2) - SEED_TUBE_M**2
+    inside = (along * along > beside[:, :, None]) & there[:, :, None]
+    count = inside.view(np.uint8).sum(axis=1, dtype=np.uint8).astype(np.int64)
+    most = np.where(wrong, 0.0, count * (count / np.maximum(there.sum(axis=1)[:, None], 4)))
+    row = np.flatnonzero(most.max(axis=1) >= SEED_SCORE_TOLD)
+    reach = np.where(inside[row], along[row], 0.0)
+    length = reach.max(axis=1) - reach.min(axis=1)
+    found = np.where(length < SEED_LENGTH_M_MIN, 0.0, most[row])
+    found *= np.minimum(1.0, length / SEED_LENGTH_M_FULL)
+    best = found.argmax(axis=1)
+    score[row], direction[row] = found[np.arange(len(row)), best], way[row, best]
+    return score, direction
 
 
 def _neighbours(cloud: Thinned, here: Floats) -> tuple[Floats, Indices]:
     """The nearest others; every other of twice as many where those would not reach far enough to
     tell a direction: several wires of one pole hang side by side."""
-    count, reach = SEED_NEIGHBOURS, SEED_REACH_M
-    far, near = cloud.tree.query(here, count + 1, distance_upper_bound=reach)
-    far, near = far[:, 1:], near[:, 1:]
-    crowded = np.flatnonzero(far[:, -1] < SEED_LENGTH_M_MIN)
-    if len(crowded):
-        wide = cloud.tree.query(here[crowded], 2 * count + 1, distance_upper_bound=reach)
-        far[crowded], near[crowded] = (each[:, 2::2] for each in wide)
-    return far, near
+    count = SEED_NEIGHBOURS
+    far, near = cloud.tree.query(here, 2 * count + 1, distance_upper_bound=SEED_REACH_M)
+    crowded = far[:, count] < SEED_LENGTH_M_MIN
+    chosen = np.arange(1, count + 1) * (1 + crowded[:, None])
+    return np.take_along_axis(far, chosen, 1), np.take_along_axis(near, chosen, 1)

@@ -120,6 +120,7 @@ def test_a_file_that_lies_says_so_in_one_sentence(lie: str, tmp_path: Path) -> N
 COMPRESSED_LIES: dict[str, tuple[Damage, str]] = {
     "cut": (cut(0.8), "its table of chunks lies at byte"),
     "ten times the points": (put(247, "<Q", 10 * 60_000), "chunks of compressed points"),
+    "no points": (put(247, "<Q", 0), "its header says 0 points and [0-9]+ bytes"),
     "LAZ v4": (put(375 + 54 + 34 + 4, "<H", 4), "compressed by LAZ v4"),
     "no record of LASzip": (put(100, "<I", 0), "it does not say how it is compressed"),
     "another way": (put(375 + 54, "<H", 9), "it is compressed by way 9"),
@@ -148,6 +149,17 @@ def test_what_can_be_lived_with_is_counted(tmp_path: Path) -> None:
     scan = Cloud(path)
     assert sum(map(len, scan.chunks(30))) == 100
     assert sorted(scan.survived.values()) == [1, 3, 100]
+
+
+def test_what_was_never_copied_is_no_point(tmp_path: Path) -> None:
+    path = plain(tmp_path / "scan.las", 100)
+    data = bytearray(path.read_bytes())
+    at, size = struct.unpack_from("<I", data, 96)[0], 34
+    data[at + 40 * size : at + 60 * size] = bytes(20 * size)
+    path.write_bytes(data)
+    scan = Cloud(path)
+    assert [len(each) for each in scan.chunks()] == [79]  # the first is zeros as well
+    assert scan.survived == {"points of nothing but zeros; they are left out": 21}
 
 
 @pytest.mark.parametrize("version", ["1.2", "1.4"])
