@@ -415,7 +415,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "RecordsNotTheirs": "wishes of {peer} for the work of others were refused ({count} times): who submitted "
     "the work decides, or an administrator of the flock",
     "RecordsTooMany": "{peer} fills the table of the flock, and {count} of its records were left out: remove work "
-    "of {peer} that nobody needs (`wingbeat remove`), or see what its machine does",
+    "of {peer} that nobody needs, or see what its machine does",
     "RecordsUnsigned": "records of {peer} without a signature were refused ({count} times): update Wingbeat there",
     "ResultsDiffer": "{name} was finished with different results by {places}: run it again on another "
     "machine, and compare; its program may also give something else each time",

@@ -915,8 +915,8 @@
         <translation>foram recusados pedidos de {peer} sobre trabalho de outros ({count} vezes): decide quem submeteu o trabalho, ou um administrador do bando</translation>
     </message>
     <message>
-        <source>{peer} fills the table of the flock, and {count} of its records were left out: remove work of {peer} that nobody needs (`wingbeat remove`), or see what its machine does</source>
-        <translation>{peer} enche a tabela do bando, e {count} dos seus registos ficaram de fora: remova trabalho de {peer} de que ninguém precisa (`wingbeat remove`), ou veja o que a máquina faz</translation>
+        <source>{peer} fills the table of the flock, and {count} of its records were left out: remove work of {peer} that nobody needs, or see what its machine does</source>
+        <translation>{peer} enche a tabela do bando, e {count} dos seus registos ficaram de fora: remova trabalho de {peer} de que ninguém precisa, ou veja o que a máquina faz</translation>
     </message>
     <message>
         <source>whether somebody is in a call</source>
