@@ -232,7 +232,8 @@ def own_command(module: str, *options: str, python: str = "") -> tuple[str, ...]
 
 
 def resolved(path: Path) -> Path:
-    """Return where a path is in truth; a link that goes round in a circle is where it lies."""
+    """Return where a path is in truth; the path as it is where that cannot be told, as of a link that
+    goes round in a circle."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):

@@ -18,8 +18,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 async def whole_past(client: Client, wanted: Past) -> PastReply:
-    """Return all pages of the workflows that are wanted in one reply, with their sums. Raises
-    ``ClientError``."""
+    """Return all pages of the workflows that are wanted in one reply, with their sums, without
+    those that are forgotten meanwhile, which its total still counts. Raises ``ClientError``."""
     reply = await client.call(PAST, replace(wanted, first=0, limit=PAGE, summed=True))
     found = list(reply.workflows)
     while len(found) < reply.total:

@@ -101,9 +101,10 @@ async def hand_over_and_leave(
 ) -> tuple[str, str]:
     """Have others take what only this machine keeps, then leave the flock, which hands back what
     runs here; return the flock's name, empty without one, and a warning, mostly empty. ``told``
-    hears what is left now and then; after ``stands_still_s`` without progress no more is waited
-    for. Raises ``OnlyHereError`` where somebody else belongs to the flock and takes nothing, unless
-    ``even_so``, and ``ClientError``, also for the last keeper; this machine stays a member then."""
+    hears what is left now and then. Where something is left after ``stands_still_s`` without progress,
+    it leaves all the same with ``even_so``, else raises ``OnlyHereError``; who is alone in the flock
+    hands nothing over and leaves at once. Raises ``ClientError``, also for the last keeper. After an
+    error this machine stays a member."""
     node = (await client.call(PEERS, Peers())).node
     if not node.flock:
         return "", ""

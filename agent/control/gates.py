@@ -41,8 +41,8 @@ def attach_names(spec: TaskSpec) -> tuple[str, ...]:
 
 
 def outputs_of(gate: TaskSpec, attached: Sequence[Dataset]) -> tuple[Dataset, ...]:
-    """Return what a gate has for others: what is attached, and a word for each name behind that
-    which may be left open, as its ``?`` says."""
+    """Return what a gate has for others: what is attached, and for each name behind that, up to the
+    last one that may be left open (``?``), a word that nothing is."""
     names = attach_names(gate)
     open_ = [at for at, name in enumerate(names) if name.endswith(LEFT_OPEN)]
     lacking = max(open_, default=-1) + 1 - len(attached)

@@ -200,9 +200,9 @@ class FlockOperations:
     @_one_at_a_time
     async def create(self, name: str) -> Joined:
         """Make a flock of this name with this node as its first member, begin its network, and
-        return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port
+        return what a client is told, the recovery phrase too, this once. Raise ``ServiceError`` when this machine has a flock, the port
         or the name cannot be had, the disk refuses, or other work is under way; where the flock was
-        made but its network did not begin, this machine belongs to it."""
+        made and its network did not begin, it raises too, and this machine belongs to it."""
         own, wrong = self._own, fault_of_name(name)
         if wrong is not None:
             raise RefusedError(ErrorCode.REFUSED, wrong)
@@ -343,8 +343,8 @@ class FlockOperations:
     # -- wiring ----------------------------------------------------------------------------
 
     def network_of(self, membership: Membership) -> FlockNetwork:
-        """Return the network of a membership, with this node's settings and address file, not
-        started yet."""
+        """Return the network of a membership, with this node's settings and files, not started yet; the
+        audit tells it from now on what happens in the flock."""
         own = self._own
         book = AddressBook(own.home.data / ADDRESS_BOOK)
         network = FlockNetwork(

@@ -120,7 +120,9 @@ class Uptimes:
         return least_copies(available, GOAL, COPIES) if len(available) >= COPIES else COPIES
 
     def view(self) -> CopiesView:
-        """Return what this comes to for people, machines by their ids."""
+        """Look now, and return for people how many copies there are and are advised, how much of working
+        hours they keep results available (nothing with too few machines), and of each machine, by its
+        id, for how much of them it was up."""
         self.look()
         shares = self.shares()
         hours = sum(up_s + down_s for up_s, down_s in self._times.values()) / 3_600

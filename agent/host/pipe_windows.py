@@ -29,7 +29,7 @@ Arrived = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 def listen_on_pipe(name: str, arrived: Arrived, *, for_all: bool = False) -> Callable[[], None]:
     """Listen on a pipe of this name for programs of this account, or of everybody on this machine, and
-    return what ends that. Raises ``OSError`` where there is one of the name already, or Windows
+    return what begins to end that, without waiting. In a running loop. Raises ``OSError`` where there is one of the name already, or Windows
     refuses."""
     api = PipeApi()
     first = windows_utils.PipeHandle(api.make(name, first=True, for_all=for_all))

@@ -226,10 +226,10 @@ class Membership:
             return await asyncio.to_thread(self.book().redeem, secret, node_id, self.clock())
 
     async def renew_own(self, host_name: str | None = None) -> None:
-        """Issue this keeper a certificate that ends later than the one that it has, save and use
-        it; raise ``MembershipError`` on a node that is no keeper or when the disk refuses. A roster
-        takes in of each member what ends last. A keeper whose clock was ahead may have one that
-        begins in months, and others know it: one that only begins earlier would not count."""
+        """Issue this keeper a certificate that begins now and ends a second after the one that it has,
+        save and use it; raise ``MembershipError`` on a node that is no keeper or when the disk refuses.
+        A roster takes in of each member what ends last: where the old one begins in months, as the
+        clock was ahead, one that only began earlier would not count."""
         applicant = certificates.read_request(self.certificate_request(host_name))
         left_s = self.member.valid_until_s + 1 - int(self.clock())  # as certificates round it
         await self.adopt_certificate(await self.admit(applicant, left_s))

@@ -62,7 +62,8 @@ class Suspicion(NamedTuple):
 
 
 def suspicions(seen: Witness, name_of: Callable[[NodeId], str]) -> Iterator[Suspicion]:
-    """Yield what there is; of records in nobody's name nothing."""
+    """Yield who forges records or says what is not theirs, who is in the way, and the first of the results
+    that differ; of records in nobody's name nothing."""
     for (fault, author), count in sorted(seen.refused.items()):
         if author:
             peer = MachineNamed(name_of(author))

@@ -79,7 +79,8 @@ class Updates:
         return self._finishing_since_s is not None
 
     def view(self) -> UpdateView | None:
-        """Return what was installed and what it waits for; None where that is what runs."""
+        """Return what was installed, whether it is later than what runs, and what it waits for; None
+        where nothing else was installed."""
         if not self._installed:
             return None
         standing: Standing = "finishes" if self.finishes else "asks"

@@ -85,7 +85,8 @@ def met(core: Core, own: OwnRun) -> bool:
 
 
 def told_how_far(core: Core, own: OwnRun) -> Run:
-    """Return the record of the run with how far it has come; never with less than it told before."""
+    """Return the record of the run with the rivals that it has met and how far it has come: whether it
+    is suspended, progress, time; as a whole never less than it told before."""
     begun = own.stage not in (Stage.FETCHING, Stage.QUEUED)
     ran_ms = core.wall_ms - started_ms(own.run) - held_ms(own.run) if begun else 0
     ran_ms = int(max(0, ran_ms) / core.lengths.host_factor(own.spec, core.me))

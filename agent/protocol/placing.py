@@ -97,8 +97,8 @@ class Placing:
         ready_ms: int = 0,
     ) -> list[SeatT]:
         """Return these, the one with the best score first when its wait is counted, which is at
-        least until the task is ready; of equal ones the least busy, then who made what it needs.
-        Of those that are free before the task is ready, the last: others can do more before."""
+        least until the task is ready. Of equal ones, for a task that is not ready yet, the one that is free
+        last, as others can do more before; then the least busy, who made what it needs, by id."""
 
         def rank(seat: Seat) -> tuple[int, int, tuple[int, int], bool, NodeId]:
             evidence, free_ms = self._of(spec, kind, seat.node), self.wait_ms(seat.node)

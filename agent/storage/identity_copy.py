@@ -73,8 +73,9 @@ def read_copy(path: Path) -> Identity | None:
 def remembered(row: Identity | None, copy: Identity | None, *, damaged: bool) -> Identity | None:
     """Return the identity to start with: the one that is there where the other is missing, None
     without both; else the row as it is, unless the journal was damaged or the row is of an earlier
-    incarnation. Then it is the row's reputation with the later incarnation and stamp of the two,
-    because the copy's clock is ahead of the one that was used."""
+    incarnation. Then of each part what is later counts, because the copy's clock is ahead of the one
+    that was used, but for reputation and notes: those of the row, notes of the copy where it has
+    none."""
     if row is None or copy is None:
         return row or copy
     if not damaged and copy.incarnation <= row.incarnation:

@@ -69,8 +69,8 @@ def counted_frames(shared_index: Path) -> int:
 
 
 def passed_over(log: Path, counted: int) -> bool:
-    """Tell whether a whole transaction lies behind the frames that SQLite counts, or frames behind
-    a damaged header, so that they would be lost; False without a log. Raise ``OSError`` when it
+    """Tell whether frames would be lost: those behind a whole transaction that SQLite does not count,
+    or behind a damaged header that is not all zeros; False without a log. Raise ``OSError`` when it
     cannot be read."""
     try:
         file = log.open("rb")

@@ -399,7 +399,8 @@ def ambiguous(found: Scalar, what: What, faults: Faults) -> bool:
     text = found.text
     plain = text.replace("_", "")
     if _LEADING_ZERO.fullmatch(text):
-        how = text.lstrip("+-0") or "0"
+        sign = "-" if text.startswith("-") else ""
+        how = sign + (text.lstrip("+-0") or "0")
         wrong = said("{name} is octal to some readers: write {how}", name=text, how=how)
     elif "_" in text and _WHOLE.fullmatch(plain):
         wrong = said("write {how} instead of {given}", how=plain, given=shown(text))

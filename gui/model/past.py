@@ -85,7 +85,8 @@ class PastLines:
         return self._place_of(first), self._place_of(first + max(0, len(workflows) - 1))
 
     def place_of(self, workflow: str) -> int:
-        """Return where a workflow stands, as far as it was read; -1 where it was not."""
+        """Return which of all lines is a workflow's, those counted that were not read; -1 where it was not
+        read."""
         for number, each in self._known.items():
             if each.workflow == workflow:
                 return self._place_of(number)

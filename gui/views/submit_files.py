@@ -90,7 +90,7 @@ class SheetFile:
 
     @property
     def ready(self) -> bool:
-        """Whether it can be submitted as it is."""
+        """Whether it can be submitted as it is: looked at, without a fault, all confirmed, and not sent."""
         found = self.checked
         good = found is not None and found.workflow is not None and not refusals(found.plan)
         good = good and not self.unconfirmed

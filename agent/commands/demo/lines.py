@@ -161,7 +161,7 @@ def sentences(happening: Happening) -> Iterator[str]:
 
 
 def given(starting: Starting) -> str:
-    """Return what the agents are to work, and whether that is real."""
+    """Return what the agents are to work, and whether that is real, as the end of a sentence."""
     if starting.scan:
         return f"and a plan for the real scan in {starting.scan}"
     if not starting.sections:

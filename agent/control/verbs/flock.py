@@ -46,7 +46,7 @@ from agent.wording.speech import english
 @serves(PEERS)
 async def peers(call: RequestContext, params: Peers) -> PeersReply:
     """Return this machine and the others, linked or not, in the order of names, with what they have
-    in hand; those without a link with what is known of why."""
+    in hand; those without a link with what is known of why; and what this machine warns of now."""
     views = call.views
     wrong = views.now.warning
     said = "" if wrong is None else english(wrong)
