@@ -50,6 +50,8 @@ class DataRights:
         """Tell whether this member may fetch the dataset here now; a moment later more may be known."""
         if not self._node.signs or peer == self._me or self._role(peer) == ADMINISTRATOR:
             return True
+        if (peer, dataset) in self._brought:
+            return True
         first = self._first(dataset)
         if first is None:
             return False

@@ -22,7 +22,6 @@ from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
 from agent.protocol.needs import seats_of
 from agent.protocol.news import News
-from agent.protocol.own_run import Stage
 from agent.protocol.placing import InHand, Placing
 from agent.protocol.policy.lasting import RISKY
 from agent.protocol.promises import Promises
@@ -251,9 +250,7 @@ class Planning(Part):
     def _own_seats(self) -> Seats:
         core = self.core
         asked = self._claims.places_wanted()
-        runs = self._runs.mine.values()
-        copying = sum(own.stage is Stage.COPYING and not seats_of(own.spec) for own in runs)
-        busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0) - copying) + asked
+        busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0)) + asked
         active = self._runs.active() + asked
         told = core.presence
         mine = Seats(

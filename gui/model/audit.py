@@ -43,6 +43,9 @@ ACTS = {
     "appoint": said("appointed, or took that back"),
     "set_role": said("changed the role"),
     "recover": said("used the recovery phrase"),
+    "meet": said("asked to be one person's machine"),
+    "pair": said("said that a machine is one's own"),
+    "unpair": said("took a machine away from its person"),
     "upgrade_flock": said("gave the flock administrators"),
     "new_phrase": said("changed the recovery phrase"),
     "pause": said("paused"),
@@ -77,6 +80,8 @@ FLOCK_ACTS = {
     "keeper appointed": said("made a keeper"),
     "keeper withdrawn": said("made no keeper any more"),
     "left": said("left the flock"),
+    "paired": said("said that a machine is one's own"),
+    "unpaired": said("took a machine away from its person"),
     "recovered": said("recovered the flock by its phrase"),
     "phrase": said("changed the recovery phrase"),
 }

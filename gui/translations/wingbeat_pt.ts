@@ -1476,6 +1476,18 @@
         <translation>usou a frase de recuperação</translation>
     </message>
     <message>
+        <source>asked to be one person&apos;s machine</source>
+        <translation>pediu para ser máquina de uma pessoa</translation>
+    </message>
+    <message>
+        <source>said that a machine is one&apos;s own</source>
+        <translation>disse que uma máquina é sua</translation>
+    </message>
+    <message>
+        <source>took a machine away from its person</source>
+        <translation>retirou uma máquina à sua pessoa</translation>
+    </message>
+    <message>
         <source>gave the flock administrators</source>
         <translation>deu administradores ao bando</translation>
     </message>

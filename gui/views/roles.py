@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from agent.api.administration import APPOINT, SET_ROLE, Acted, Appoint, SetRole
 from agent.api.flock import EXPEL, Expel, Expelled, MemberView
@@ -44,15 +44,7 @@ class RolesDialog(Sheet):
             placeholderText=tr("only where there are not two administrators"),
         )
         self.note = quiet(wrap=True)
-        self.acts = {
-            "helper": button(tr("Only helps"), "rolesHelper", partial(self._make, "helper")),
-            "operator": button(tr("May submit"), "rolesOperator", partial(self._make, "operator")),
-            "administrator": button(
-                tr("Administrator …"), "rolesAdministrator", partial(self._ask, "administrator")
-            ),
-            "keeper": button(tr("Keeper …"), "rolesKeeper", partial(self._ask, "keeper")),
-            "expelled": button(tr("Expel …"), "rolesExpel", self._expel),
-        }
+        self.acts = self._acts()
         machines = self._machines()
         self.table.chosen.connect(self._chosen)
         self.own = label(name="rolesOwn")
@@ -73,6 +65,17 @@ class RolesDialog(Sheet):
         )  # fmt: skip
         context.changed.connect(self._changed)
         self._show()
+
+    def _acts(self) -> dict[str, QPushButton]:
+        return {
+            "helper": button(tr("Only helps"), "rolesHelper", partial(self._make, "helper")),
+            "operator": button(tr("May submit"), "rolesOperator", partial(self._make, "operator")),
+            "administrator": button(
+                tr("Administrator …"), "rolesAdministrator", partial(self._ask, "administrator")
+            ),
+            "keeper": button(tr("Keeper …"), "rolesKeeper", partial(self._ask, "keeper")),
+            "expelled": button(tr("Expel …"), "rolesExpel", self._expel),
+        }
 
     def _machines(self) -> QHBoxLayout:
         """What says which machines are one's own."""

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
 from agent.api.admission import NEARBY
+from agent.api.audit import CHECK_AUDIT
 from agent.api.datasets import DATASETS, DatasetsReply
 from agent.api.flock import DOCTOR
 from agent.api.history import RUNS, STATISTICS, Statistics
@@ -134,7 +135,7 @@ ASKS = (NEARBY, PAST, RUNNING_PROGRAMS, RUNS, SCRIPTS, STATISTICS, WHY)
 
 
 def test_what_only_asks_is_known(qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge) -> None:
-    assert {each.name for each in (*ASKS, DATASETS, DOCTOR)} == ONLY_ASKING
+    assert {each.name for each in (*ASKS, CHECK_AUDIT, DATASETS, DOCTOR)} == ONLY_ASKING
     asker, heard = QObject(), list[object]()
     until(qtbot, lambda: bridge._follower._client is not None)
     bridge.ask(asker, STATISTICS, Statistics(4), heard.append)

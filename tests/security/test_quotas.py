@@ -170,12 +170,17 @@ async def test_what_is_written_again_and_again_fills_no_disk(
         ballast = {"ballast": Raw(msgpack.encode("x" * 60_000))}
         first, written = scene.run(scene.forger.node_id, Running()), 0
         while written < 2 * grown_bytes and log.stat().st_size < grown_bytes:
-            revision = 1 + written // 60_000
+            revision, before_ns = 1 + written // 60_000, log.stat().st_mtime_ns
             run = scene.signed(replace(first, revision=revision, more=ballast))
             scene.tell(State(lives=(TaskLife(scene.task, Life(0, runs=(run,))),)))
             await eventually(partial(_is_written, scene, revision))
+            await eventually(partial(_is_newer, log, before_ns))  # else the next goes with it
             written += 60_000
         assert (log.stat().st_size < grown_bytes) == guarded
+
+
+def _is_newer(log: Path, before_ns: int) -> bool:
+    return log.stat().st_mtime_ns != before_ns
 
 
 def _is_written(scene: Scene, revision: int) -> bool:
