@@ -22,6 +22,7 @@ from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
 from agent.protocol.needs import seats_of
 from agent.protocol.news import News
+from agent.protocol.own_run import Stage
 from agent.protocol.placing import InHand, Placing
 from agent.protocol.policy.lasting import RISKY
 from agent.protocol.promises import Promises
@@ -247,10 +248,17 @@ class Planning(Part):
             return False
         return plan.has_seats(spec)
 
+    def _leaves_place(self, task: TaskId) -> bool:
+        """Whether a run here is only being copied, and its place can go to any work: nothing waits for
+        what it has made, which would best go on here."""
+        own, table = self._runs.mine[task], self.core.table
+        return own.stage is Stage.COPYING and not table.is_needed(task) and not seats_of(own.spec)
+
     def _own_seats(self) -> Seats:
         core = self.core
         asked = self._claims.places_wanted()
-        busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0)) + asked
+        owned = core.table.owned_by.get(core.me, 0) - sum(map(self._leaves_place, self._runs.mine))
+        busy = max(self._runs.executing(), owned) + asked
         active = self._runs.active() + asked
         told = core.presence
         mine = Seats(

@@ -26,7 +26,7 @@ from gui.model.audit import (
 )
 from gui.model.flock import administers
 from gui.model.marks import Mark
-from gui.model.screen import Screen
+from gui.model.screen import Changes, Screen
 from gui.model.times import exact, moment
 from gui.theme.look import GRID
 from gui.views.bars import Bar
@@ -64,8 +64,7 @@ class AuditSheet(Sheet):
         self._reading: Task | None = None
         self._turn = 0
         self.machine = machine_choice("auditMachine", tr("Whose audit"))
-        offer_machines(self.machine, self._others(), machine)
-        self.machine.setVisible(self.machine.count() > 1)
+        self._offer(machine)
         self.machine.currentIndexChanged.connect(self.read)
         self.rows = Rows(_columns(context.screen), lambda each: str(each.number), self._words, self)
         self.table = Table(self.rows, "audit", tr("Who did what"))
@@ -77,6 +76,7 @@ class AuditSheet(Sheet):
         self._make_empty()
         self._lay()
         self.resize(*SIZE)
+        context.changed.connect(self._changed)
         self.read()
 
     def _make_empty(self) -> None:
@@ -107,10 +107,20 @@ class AuditSheet(Sheet):
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         action(self, "F5", "F5", self.read)
 
-    def _others(self) -> list[str]:
-        """Linked machines, where this one administers the flock."""
+    def done(self, result: int) -> None:
+        """Close, and listen no more."""
+        self._context.changed.disconnect(self._changed)
+        super().done(result)
+
+    def _changed(self, changes: Changes) -> None:
+        if changes.flock or changes.everything:
+            self._offer(self.machine.currentData())
+
+    def _offer(self, chosen: str) -> None:
+        """Linked machines, where this one administers the flock, and the one that is chosen."""
         screen = self._context.screen
-        return linked_names(screen) if administers(screen) else []
+        offer_machines(self.machine, linked_names(screen) if administers(screen) else [], chosen)
+        self.machine.setVisible(self.machine.count() > 1)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -145,13 +155,15 @@ class AuditSheet(Sheet):
         self._show()
 
     def _failed(self, sentence: str) -> None:
-        self._reading = None
+        self._reading, self._entries = None, []  # a part is no audit
+        self.rows.show(self._entries)
         self.unread.text.setText(sentence)
         self._tell(self.unread)
 
     def _type(self, typed: str) -> None:
         self.rows.type(typed)
-        self._show()
+        if self.stack.currentWidget() is not self.unread:
+            self._show()
 
     def _show(self) -> None:
         self.rows.show(self._entries)
@@ -174,11 +186,12 @@ class AuditSheet(Sheet):
     def _check(self) -> None:
         self.check.setEnabled(False)
         wanted = CheckAudit(self.machine.currentData())
-        self._context.bridge.ask(
-            self, CHECK_AUDIT, wanted, self._told, self._unchecked, CHECK_S_MAX
-        )
+        told, unchecked = (partial(each, self._turn) for each in (self._told, self._unchecked))
+        self._context.bridge.ask(self, CHECK_AUDIT, wanted, told, unchecked, CHECK_S_MAX)
 
-    def _told(self, found: AuditChecked) -> None:
+    def _told(self, turn: int, found: AuditChecked) -> None:
+        if turn != self._turn:
+            return  # another one is read meanwhile
         self.check.setEnabled(True)
         bar, other = (self.fault, self.checked) if found.broken else (self.checked, self.fault)
         other.hide()
@@ -186,9 +199,10 @@ class AuditSheet(Sheet):
         if found.broken:
             self.table.choose(str(found.broken))
 
-    def _unchecked(self, sentence: str) -> None:
-        self.check.setEnabled(True)
-        self.fault.say(sentence)
+    def _unchecked(self, turn: int, sentence: str) -> None:
+        if turn == self._turn:
+            self.check.setEnabled(True)
+            self.fault.say(sentence)
 
     def _export(self) -> None:
         """As they were signed, in their order: an entry a line, whatever the filter hides."""

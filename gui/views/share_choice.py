@@ -43,8 +43,7 @@ class ShareChoice(QWidget):
         """Show with whom it is shared; nobody for none."""
         word = shared[0] if len(shared) == 1 else NOBODY if not shared else NAMED
         known = self.choice.findData(word) >= 0 and word != NAMED
-        if not known:
-            self._names = shared
+        self._names = () if known else shared
         self._show(word if known else NAMED)
 
     def _show(self, word: str) -> None:
@@ -61,6 +60,7 @@ class ShareChoice(QWidget):
         elif self._names:
             self._changed(self._names)
         else:
+            self._changed((NOBODY,))  # until one is named
             self._open()
 
     def _open(self) -> None:

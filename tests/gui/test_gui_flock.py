@@ -319,6 +319,7 @@ def test_who_did_what_is_read_filtered_checked_and_exported(
     press(sheet, "auditCheck")
     until(qtbot, sheet.checked.isVisible)
     assert sheet.checked.sentence.text().startswith("The audit of acor is whole, from entry 1 to ")
+    until(qtbot, lambda: sheet.machine.findData("cagarro") > 0)
     sheet.machine.setCurrentIndex(sheet.machine.findData("cagarro"))
     assert not sheet.checked.isVisible()
     until(qtbot, lambda: "changed settings" in shown(sheet, 2) and sheet.check.isEnabled())

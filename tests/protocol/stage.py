@@ -1,8 +1,7 @@
 """A small stage for conversations: a few real nodes, and a script that says what happens to them.
 
 A scene links, cuts, crashes and submits; the stage moves the clock, carries messages and effects
-out, and keeps a record of both. Nothing is drawn by lot: a message takes 1 ms, a program a moment
-to start, all clocks show the same. So what happens only changes when the protocol does.
+out, and keeps a record of both. Nothing is drawn by lot: what happens changes when the protocol does.
 """
 
 from __future__ import annotations
@@ -493,8 +492,8 @@ def at_work(
     *names: str, length_s: float, for_s: float, expected_s: float = 0, **more: Any
 ) -> Stage:
     """The first of them has been at T1 of pato's for so long; ``once``: no copy is made of it."""
-    told = with_needs((), (), once=more.pop("once", False))
+    needs = with_needs((), (), once=more.pop("once", False))
     stage = Stage(*names).flock()
     stage.courses["T1"] = Course(length_s=length_s, **more)
-    spec = task("T1", expected_ms=int(1000 * (expected_s or length_s)), more=told)
+    spec = task("T1", expected_ms=int(1000 * (expected_s or length_s)), more=needs)
     return stage.submit("pato", "bread", spec).play(for_s)
