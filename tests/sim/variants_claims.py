@@ -139,6 +139,8 @@ NO_RUNNING_OUT = (Rewrite(Promises.on_tick, promises_do_not_run_out),)
 NOBODY_IN_THE_WAY = (Rewrite(Claims._pass_by, nothing), Rewrite(Obstructors.__contains__, never))
 """Else whoever keeps a promise to the dead, and they themselves, are passed by, and a record ends it;
 and so is whoever says for a minute that a run goes on, where nobody is asked whether it does."""
+NOT_LONGER = (Rewrite(Joining._is_apart, never),)
+"""A start waits for who is apart; by then tables have come, and strangers met."""
 TWICE = ("starts have reasons",)
 
 CONSENT = (
@@ -150,6 +152,7 @@ CONSENT = (
         ("strangers-meet",),
         TWICE,
         15,
+        beneath=NOT_LONGER,
     ),
     Variant(
         "any answer is consent",
@@ -199,6 +202,7 @@ CONSENT = (
         ("strangers-meet",),
         TWICE,
         5,
+        beneath=NOT_LONGER,
     ),
     Variant(
         "a claim ahead is not held",
@@ -292,8 +296,7 @@ START = (
         "claims before the table is there",
         "a starting node claims nothing before it holds the table of one peer",
         "3.2, Starting up",
-        # The longer wait for who is apart hides it: the table has mostly come by then.
-        (Rewrite(Joining._holds_table, always), Rewrite(Joining._is_apart, never)),
+        (Rewrite(Joining._holds_table, always), *NOT_LONGER),
         ("power-on",),
         TWICE,
         300,

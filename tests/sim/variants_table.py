@@ -279,7 +279,7 @@ READING = (
         "3.1, What people see",
         (Rewrite(reading._given_up, deaths_do_not_count),),
         ("poison",),
-        ("all run", "replicas are equal", "everything ends"),
+        ("all run", "replicas are equal", "everything ends", "one master"),
         6,
     ),
 )
