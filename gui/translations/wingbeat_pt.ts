@@ -6647,10 +6647,6 @@
         <translation>Código</translation>
     </message>
     <message>
-        <source>that your other computer shows; nothing: a code is shown here</source>
-        <translation>que o seu outro computador mostra; vazio: mostra-se aqui um código</translation>
-    </message>
-    <message>
         <source>Pair</source>
         <translation>Emparelhar</translation>
     </message>
@@ -6677,6 +6673,14 @@
     <message>
         <source>What is changed here is signed with this computer&apos;s key, and all machines check it. What concerns an administrator or keeper takes two others, who do the same.</source>
         <translation>O que se muda aqui é assinado com a chave deste computador, e todas as máquinas o verificam. O que toca a um administrador ou guardiã requer dois outros, que fazem o mesmo.</translation>
+    </message>
+    <message>
+        <source>the code that it shows</source>
+        <translation>o código que ele mostra</translation>
+    </message>
+    <message>
+        <source>Show a code</source>
+        <translation>Mostrar um código</translation>
     </message>
     <message>
         <source>Let {name} administer the flock no more?</source>

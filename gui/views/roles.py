@@ -83,11 +83,18 @@ class RolesDialog(Sheet):
             QLineEdit(),
             "rolesCode",
             tr("Code"),
-            placeholderText=tr("that your other computer shows; nothing: a code is shown here"),
+            placeholderText=tr("the code that it shows"),
+            textChanged=self._code_typed,
         )
-        pair = button(tr("Pair"), "rolesPair", self._pair)
+        self.pair = button(tr("Show a code"), "rolesPair", self._pair)
         self.unpair = button(tr("Not my machine any more …"), "rolesUnpair", self._ask_unpair)
-        return row(quiet(tr("My other computer")), self.code, pair, self.unpair)
+        named = said_of(self.code, tr("My other computer"))
+        return row(named, (self.code, 1), self.pair, self.unpair)
+
+    def _code_typed(self, code: str) -> None:
+        """Without one, this computer shows one for the other."""
+        text = tr("Pair") if code.strip() else tr("Show a code")
+        set_up(self.pair, text=text, accessibleName=text)
 
     def done(self, result: int) -> None:
         """Close, and listen no more."""
