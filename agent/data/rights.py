@@ -150,7 +150,9 @@ class DataRights:
         """Whoever submitted this work may read the data: the machine that signed it, and for whom it says
         that it did. What was submitted by who sits here was looked at then."""
         by = submitted_by(spec)
-        if by == self._me == spec.host or not self._node.origins.naming(dataset):
+        if by == self._me == spec.host or self._node.origins.is_alone(spec.workflow, dataset):
+            return True
+        if self._has(spec, dataset):
             return True
         owners = {by} if spec.host == self._me else {by, spec.host}
 

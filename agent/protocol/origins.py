@@ -62,6 +62,11 @@ class Origins(Part):
         known = self.core.table.workflows
         return [known[each].spec for each in self._naming.get(dataset, ()) if each in known]
 
+    def is_alone(self, workflow: WorkflowId, dataset: DatasetId) -> bool:
+        """Tell whether no other workflow names it."""
+        naming = self._naming.get(dataset, {})
+        return len(naming) <= (workflow in naming)
+
     def is_program(self, workflow: WorkflowId, dataset: DatasetId) -> bool:
         """Tell whether it came with a workflow as a program."""
         return dataset in self._programs.get(workflow, ())
@@ -76,7 +81,7 @@ class Origins(Part):
     def shown(self, spec: WorkflowSpec, dataset: DatasetId) -> Iterator[tuple[str, bytes]]:
         """Yield what a workflow and its runs carry to show that they had it, with for whom that was
         made; whether it holds, only the content tells."""
-        if HAS in spec.more:
+        if HAS in spec.more and spec.workflow in self._naming.get(dataset, ()):
             yield spec.workflow, bytes(spec.more[HAS])
         for task in self.makers(spec.workflow, dataset):
             for run in self.core.table.life(task).runs:

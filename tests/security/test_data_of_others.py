@@ -34,7 +34,7 @@ from agent.protocol.checking import Fault, Refusal
 from agent.protocol.effects import Verdict
 from agent.protocol.events import Submit
 from agent.protocol.identity import BY, OPERATORS, SHARED
-from agent.protocol.origins import Origins, carrying
+from agent.protocol.origins import HAS, Origins, carrying
 from agent.protocol.records import (
     PRIORITY_LOW,
     Dataset,
@@ -226,6 +226,10 @@ async def test_who_runs_it_and_whom_it_is_shared_with_may_read(tmp_path: Path) -
         outputs = [reading(ant, each).outputs[0] for each in (first, last)]
         for output in outputs:
             await ant.live.datasets.bring(output.dataset)
+        for each in (first, last):
+            outcome = reading(ant, each).outcome
+            assert outcome is not None
+            assert HAS in outcome.more, "its machine shows that it has made it"
         assert await ant.live.datasets.read(outputs[1].dataset, "", 0, 99) == SECRET.upper() + b"!!"
 
 
@@ -282,6 +286,11 @@ async def test_a_submission_that_takes_data_of_others_is_refused_in_words(tmp_pa
         for event in (asked, dataclasses.replace(asked, tasks=(results,))):
             with pytest.raises(RefusedError, match="data of ants, which are for me on ant"):
                 await attached(call, event, [OPERATORS])
+        own = await cat.live.datasets.add(points(tmp_path, "own.txt", b"what cat has"))
+        told = await attached(call, work(cat, "own", shout(tmp_path, own)), [OPERATORS])
+        assert HAS in told, (
+            "whatever comes shows that its submitter has it, also where he is the first"
+        )
 
 
 def test_data_are_named_by_what_is_here_the_first_at_first() -> None:
