@@ -12,12 +12,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from msgspec import structs
+from msgspec import Raw, msgpack, structs
 
 from agent.data.possession import Possession
 from agent.data.rights import DataRights
 from agent.data.transfers import DatasetTransfers
 from agent.net.acts import ADMINISTRATOR
+from agent.protocol.identity import OPERATORS, SHARED
 from agent.protocol.origins import HAS_SAVED, Origins, carrying, shown_for, with_shown
 from agent.protocol.people import NO_PEOPLE, People, alone
 from agent.protocol.records import (
@@ -227,9 +228,7 @@ async def test_a_refusal_is_counted_only_where_it_is_known_whose_data_it_is(
 async def test_a_machine_that_was_taken_away_reads_nothing_of_its_person(
     tmp_path: Path, authors: Authors
 ) -> None:
-    at_desk = authors.workflow("V", "desk", given=True)
-    of_lost = authors.workflow("W", "lost", given=True)
-    holder = Holder(tmp_path / "1", at_desk, of_lost)
+    holder = Holder(tmp_path / "1", authors.workflow("V", "lost", given=True))
     both = {"desk": "desk", "lost": "desk"}
     holder.node.people = People(both, both)
     assert await holder.may_have("lost")
@@ -237,6 +236,13 @@ async def test_a_machine_that_was_taken_away_reads_nothing_of_its_person(
     holder.node.people = People({**both, "lost": alone("lost")}, both)
     assert await holder.may_have("desk")
     assert not await holder.may_have("lost")
+    holder.close()
+    for_all = authors.workflow("V", "ant", given=True)
+    shared = structs.replace(for_all.spec, more={SHARED: Raw(msgpack.encode(OPERATORS))})
+    holder = Holder(tmp_path / "2", structs.replace(for_all, spec=shared))
+    assert await holder.may_have("lost")
+    holder.node.people = People({**both, "lost": alone("lost")}, both)
+    assert not await holder.may_have("lost"), "nor what is shared with it"
     holder.close()
 
 
