@@ -22,8 +22,8 @@ _encode = msgspec.msgpack.Encoder().encode
 
 async def attached(call: RequestContext, event: Submit, named: Sequence[str]) -> More:
     """Return what a submission carries of whose it is, and of whom its person names, by the setting of
-    this machine where nothing is said; and what shows that he has the data that it takes. Raises ``RefusedError`` for a member that is unknown, and for data or
-    results that are not for him."""
+    this machine where nothing is said; and what shows that he has the data that it takes. Raises
+    ``RefusedError`` for a member that is unknown, and for data or results that are not for him."""
     return _shared(call, named) | await _data_shown(call, event)
 
 

@@ -47,6 +47,11 @@ class Possession:
         known = self._known.get(dataset)
         return b"" if known is None else sha256(known + whose.encode()).digest()[:SHOWN_BYTES]
 
+    def is_in(self, shown: bytes, dataset: DatasetId, whose: str) -> bool:
+        """Tell whether a record of this name carries that."""
+        expected = self.shows(dataset, whose)
+        return bool(expected) and expected in shown
+
     def show(self, datasets: Iterable[DatasetId], whose: str) -> bytes:
         """Return that of all of these that were looked at, as a record carries it."""
         return b"".join(self.shows(each, whose) for each in datasets)

@@ -188,7 +188,7 @@ class DataRights:
                 self._looking[dataset] = asyncio.create_task(self._look(dataset))
                 self._looking[dataset].add_done_callback(lambda _: self._looking.pop(dataset))
             return None
-        return any(self._possession.shows(dataset, whose) in shown for whose, shown in told)
+        return any(self._possession.is_in(shown, dataset, whose) for whose, shown in told)
 
     async def _look(self, dataset: DatasetId) -> None:
         try:

@@ -30,6 +30,8 @@ from agent.protocol.records import (
 HAS, HAS_SAVED = "has", "has saved"
 """By which names records carry what shows that their author had what they name: of a run its outputs, and
 its checkpoint."""
+SHOWN_BYTES_MAX = 128 * 1024
+"""Of what a record carries so; who carries more shows nothing."""
 TASKS_TOLD_MAX = 8
 """Of one workflow, that have made the same: what is empty is made by many."""
 
@@ -81,13 +83,12 @@ class Origins(Part):
     def shown(self, spec: WorkflowSpec, dataset: DatasetId) -> Iterator[tuple[str, bytes]]:
         """Yield what a workflow and its runs carry to show that they had it, with for whom that was
         made; whether it holds, only the content tells."""
-        if HAS in spec.more and spec.workflow in self._naming.get(dataset, ()):
-            yield spec.workflow, bytes(spec.more[HAS])
+        if spec.workflow in self._naming.get(dataset, ()):
+            yield from _carried(spec.more, HAS, spec.workflow)
         for task in self.makers(spec.workflow, dataset):
             for run in self.core.table.life(task).runs:
-                for name in (HAS, HAS_SAVED):
-                    if name in run.more:
-                        yield shown_for(spec.workflow, task), bytes(run.more[name])
+                for name in (HAS, HAS_SAVED) if run.more else ():
+                    yield from _carried(run.more, name, shown_for(spec.workflow, task))
 
     def on_news(self, news: News) -> None:
         """Learn of workflows that were not known, and of what runs have made."""
@@ -133,6 +134,11 @@ class Origins(Part):
 def shown_for(workflow: WorkflowId, task: TaskId = "") -> str:
     """Return for whom it is shown that data were there: nobody else can use it."""
     return f"{workflow}/{task}" if task else workflow
+
+
+def _carried(more: More, name: str, whose: str) -> Iterator[tuple[str, bytes]]:
+    if name in more and len(told := memoryview(more[name])) <= SHOWN_BYTES_MAX:
+        yield whose, bytes(told)
 
 
 def given_to(spec: TaskSpec) -> tuple[Dataset, ...]:

@@ -51,11 +51,9 @@ SHOWING = ["given", "made", "saved"]
 class Holder:
     """A machine that has the data, and has heard these records one after the other."""
 
-    def __init__(self, folder: Path, *records: Record, settled: bool = False) -> None:
+    def __init__(self, authors: Authors, *records: Record, settled: bool = False) -> None:
         """``settled``: it has started anew since."""
-        self.folder = folder
-        self.store = DatasetStore(folder, 10**9)
-        self.data = self.store.keep(points(folder.parent, f"{folder.name}.txt", SECRET))
+        self.store, self.data = authors.store, authors.data
         self.possession, self.table = Possession(self.store), Table(Settings())
         self.origins = Origins(SimpleNamespace(table=self.table))  # type: ignore[arg-type]
         for each in records:
@@ -94,10 +92,6 @@ class Holder:
 
     async def looked(self) -> None:
         await asyncio.gather(*self.rights._looking.values())
-
-    def close(self) -> None:
-        self.rights.close()
-        self.store.close()
 
 
 class Authors:
@@ -163,53 +157,48 @@ def _pair(records: list[Record]) -> bool:
 @pytest.mark.parametrize("theirs", SHOWING)
 @pytest.mark.parametrize("ants", SHOWING)
 async def test_who_names_data_without_having_them_gets_none_in_whatever_order(
-    ants: str, theirs: str, tmp_path: Path, authors: Authors
+    ants: str, theirs: str, authors: Authors
 ) -> None:
     honest = authors.records(ants, "V", "ant", has=True)
     attack = authors.records(theirs, "W", "thief", has=False)
     machines = itertools.product(orders(honest, attack), (False, True))
-    for number, (heard, settled) in enumerate(machines):
-        holder = Holder(tmp_path / str(number), *heard, settled=settled)
+    for heard, settled in machines:
+        holder = Holder(authors, *heard, settled=settled)
         assert not await holder.may_have("thief"), heard
         assert await holder.may_have("ant"), heard
         assert await holder.may_take("V/1"), heard
         assert not await holder.may_take("W/1"), heard
-        holder.close()
 
 
 @pytest.mark.parametrize(
     ("one", "other"), list(itertools.combinations_with_replacement(SHOWING, 2))
 )
 async def test_two_that_have_the_same_need_not_know_of_each_other(
-    one: str, other: str, tmp_path: Path, authors: Authors
+    one: str, other: str, authors: Authors
 ) -> None:
     first = authors.records(one, "V", "ant", has=True)
     second = authors.records(other, "W", "cat", has=True)
-    for number, heard in enumerate(orders(first, second)):
-        holder = Holder(tmp_path / str(number), *heard)
+    for heard in orders(first, second):
+        holder = Holder(authors, *heard)
         for who, work in (("ant", "V/1"), ("cat", "W/1")):
             assert await holder.may_have(who)
             assert await holder.may_take(work)
         assert not await holder.may_have("thief")
-        holder.close()
 
 
-async def test_of_work_of_before_the_first_that_was_heard_of_counts(
-    tmp_path: Path, authors: Authors
-) -> None:
+async def test_of_work_of_before_the_first_that_was_heard_of_counts(authors: Authors) -> None:
     first, second = (authors.workflow(n, h, given=True) for n, h in (("V", "ant"), ("W", "cat")))
-    holder = Holder(tmp_path / "1", first, second)
+    holder = Holder(authors, first, second)
     assert await holder.may_have("ant")
     assert not await holder.may_have("cat")
-    holder.close()
 
 
 async def test_a_refusal_is_counted_only_where_it_is_known_whose_data_it_is(
-    tmp_path: Path, authors: Authors, monkeypatch: pytest.MonkeyPatch
+    authors: Authors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.data.transfers.ASKED_AGAIN_S", (0.0,))
     secret = authors.workflow("V", "ant", given=True)
-    holder = Holder(tmp_path / "1", secret)
+    holder = Holder(authors, secret)
     transfers = DatasetTransfers("bee", holder.store, None)  # type: ignore[arg-type]
     transfers.may_have, transfers.refused = holder.rights.may_have, holder.rights.refused
     assert not await transfers._permit("cat", holder.data.dataset)
@@ -222,13 +211,10 @@ async def test_a_refusal_is_counted_only_where_it_is_known_whose_data_it_is(
     assert not await transfers._permit("cat", holder.data.dataset)
     assert holder.counted == ["cat"], "that was removed meanwhile"
     await transfers.close()
-    holder.close()
 
 
-async def test_a_machine_that_was_taken_away_reads_nothing_of_its_person(
-    tmp_path: Path, authors: Authors
-) -> None:
-    holder = Holder(tmp_path / "1", authors.workflow("V", "lost", given=True))
+async def test_a_machine_that_was_taken_away_reads_nothing_of_its_person(authors: Authors) -> None:
+    holder = Holder(authors, authors.workflow("V", "lost", given=True))
     both = {"desk": "desk", "lost": "desk"}
     holder.node.people = People(both, both)
     assert await holder.may_have("lost")
@@ -236,14 +222,12 @@ async def test_a_machine_that_was_taken_away_reads_nothing_of_its_person(
     holder.node.people = People({**both, "lost": alone("lost")}, both)
     assert await holder.may_have("desk")
     assert not await holder.may_have("lost")
-    holder.close()
     for_all = authors.workflow("V", "ant", given=True)
     shared = structs.replace(for_all.spec, more={SHARED: Raw(msgpack.encode(OPERATORS))})
-    holder = Holder(tmp_path / "2", structs.replace(for_all, spec=shared))
+    holder = Holder(authors, structs.replace(for_all, spec=shared))
     assert await holder.may_have("lost")
     holder.node.people = People({**both, "lost": alone("lost")}, both)
     assert not await holder.may_have("lost"), "nor what is shared with it"
-    holder.close()
 
 
 def test_who_says_that_it_runs_a_task_without_consent_has_no_part_in_it() -> None:
@@ -264,7 +248,7 @@ def test_who_says_that_it_runs_a_task_without_consent_has_no_part_in_it() -> Non
     assert list(node.work_of(liar)) == ["T1"]
 
 
-def test_questions_cost_no_walk_of_the_table(tmp_path: Path, authors: Authors) -> None:
+def test_questions_cost_no_walk_of_the_table(authors: Authors) -> None:
     """What an input is asked for with each plan, what is forgotten, and what is refused."""
     program = Dataset("sha256:program")
     specs = tuple(
@@ -277,7 +261,7 @@ def test_questions_cost_no_walk_of_the_table(tmp_path: Path, authors: Authors) -
     )
     small = WorkflowSpec("W", "W", (2, 0), "ant", "me", (task,))
     wish = PriorityWish(0, "ant", PRIORITY_LOW)
-    holder = Holder(tmp_path / "1", Workflow(large, wish), Workflow(small, wish))
+    holder = Holder(authors, Workflow(large, wish), Workflow(small, wish))
     asked = time.perf_counter()
     for _ in range(100):
         assert holder.rights.may_take("W/1", holder.data.dataset)
@@ -289,4 +273,3 @@ def test_questions_cost_no_walk_of_the_table(tmp_path: Path, authors: Authors) -
     holder.origins.on_news(news)
     took_ms = (time.perf_counter() - begun) * 1000
     assert took_ms < 2, f"it was 21 ms: {took_ms:.1f} ms"
-    holder.close()
