@@ -57,12 +57,10 @@ from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import (
     Dataset,
     DatasetId,
-    More,
     NodeId,
     Run,
     TaskId,
     TaskSpec,
-    WorkflowId,
     WorkflowSpec,
 )
 from agent.protocol.table import Table
@@ -147,15 +145,13 @@ class DatasetRoom(Protocol):
     def brought(self, peer: NodeId, dataset: DatasetId) -> None:
         """Note that a member has brought the dataset here."""
 
-    def not_for(
+    async def not_for(
         self, asker: NodeId, given: Collection[DatasetId], tasks: Collection[TaskId]
     ) -> WorkflowSpec | None:
         """Return whose data or results a submission names that are not for who submits it."""
 
-    async def shown(
-        self, asker: NodeId, given: Collection[DatasetId], workflow: WorkflowId
-    ) -> More:
-        """Return what shows that the submitter has what others have handed in too."""
+    async def shown(self, asker: NodeId, given: Collection[DatasetId], whose: str) -> bytes:
+        """Return what shows with a record of this name that its author has these data."""
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers that have the dataset."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec import Raw
@@ -13,17 +13,17 @@ from agent.control.naming import find_member
 from agent.control.request_context import RequestContext
 from agent.protocol.events import Submit
 from agent.protocol.identity import BY, EVERYBODY, NOBODY, OPERATORS, SHARED, submitted_by
+from agent.protocol.origins import carrying, given_to
 from agent.protocol.phrases import said
-from agent.protocol.records import More
+from agent.protocol.records import Dataset, More
 
 _encode = msgspec.msgpack.Encoder().encode
 
 
 async def attached(call: RequestContext, event: Submit, named: Sequence[str]) -> More:
     """Return what a submission carries of whose it is, and of whom its person names, by the setting of
-    this machine where nothing is said; and what shows that he has the data that it takes, where others
-    have handed them in too. Raises ``RefusedError`` for a member that is unknown, and for data or
-    results that are not for him."""
+    this machine where nothing is said; and what shows that he has the data that it takes. Raises
+    ``RefusedError`` for a member that is unknown, and for data or results that are not for him."""
     return _shared(call, named) | await _data_shown(call, event)
 
 
@@ -40,10 +40,10 @@ def _shared(call: RequestContext, named: Sequence[str]) -> More:
 
 async def _data_shown(call: RequestContext, event: Submit) -> More:
     asker, rooms = call.member_node or call.now.node, call.rooms.datasets
-    given = {each.dataset for spec in event.tasks for each in spec.raw if not each.external}
+    given = {each.dataset: each for spec in event.tasks for each in given_to(spec)}
     own = {spec.task for spec in event.tasks}
     needed = {ref.task for spec in event.tasks for ref in spec.inputs}.difference(own)
-    theirs = rooms.not_for(asker, given, needed)
+    theirs = await rooms.not_for(asker, given, needed)
     if theirs is not None:
         raise RefusedError(
             ErrorCode.UNAUTHORISED,
@@ -55,13 +55,20 @@ async def _data_shown(call: RequestContext, event: Submit) -> More:
                 host=call.now.name_of(submitted_by(theirs)),
             ),
         )
+    return carrying(await shown_with(call, given.values(), event.workflow))
+
+
+async def shown_with(call: RequestContext, named: Iterable[Dataset], whose: str) -> bytes:
+    """Return what shows with a record of this name that who asks here has the data that it names.
+    Raises ``RefusedError`` where they cannot be read."""
+    asker = call.member_node or call.now.node
+    kept = [each.dataset for each in named if not each.external]
     try:
-        shown: More = await rooms.shown(asker, given, event.workflow)
+        return await call.rooms.datasets.shown(asker, kept, whose)
     except OSError as error:
         raise RefusedError(
             ErrorCode.REFUSED, said("the data cannot be read here: {error}", error=str(error))
         ) from error
-    return shown
 
 
 def _one(call: RequestContext, named: str) -> str:

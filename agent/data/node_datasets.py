@@ -10,11 +10,13 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.flock import HandedOver
 from agent.data.delivery import Deliveries
+from agent.data.possession import Possession
 from agent.data.retention import DatasetRetention, only_of
 from agent.data.rights import DataRights
 from agent.data.scrubbing import Scrub
@@ -22,12 +24,12 @@ from agent.data.shared import SharedResults, in_thread
 from agent.data.transfers import DatasetTransfers, Reach
 from agent.net.acts import ADMINISTRATOR
 from agent.protocol.effects import TaskMoved
-from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
+from agent.protocol.events import ChildCheckpointed, ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
+from agent.protocol.origins import shown_for
 from agent.protocol.records import (
     Dataset,
     DatasetId,
-    More,
     NodeId,
     TaskId,
     TaskState,
@@ -56,6 +58,7 @@ class NodeDatasets:
         self._me = me
         self.store, self.shared = store, shared
         self.transfers = DatasetTransfers(me, store, reach)
+        self._possession = Possession(store)
         self.kept_besides: Callable[[], Iterable[DatasetId]] = tuple
         """What must stay for reasons that the table does not know."""
         self._loop = asyncio.get_running_loop()
@@ -97,9 +100,9 @@ class NodeDatasets:
         self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
         )
-        self.rights = DataRights(self._me, node, self.store, role)
-        node.may_take(self.rights.may_take)
-        self.transfers.may_have, self.transfers.refused = self.rights.may_have, node.refuse_data
+        rights = self.rights = DataRights(self._me, node, self.store, self._possession, role)
+        node.may_take(rights.may_take)
+        self.transfers.may_have, self.transfers.refused = rights.may_have, rights.refused
         if self.shared is not None:
             self._results = SharedResults(self.shared, node, tell)
             self._caretaker.look_elsewhere = self._look_shared
@@ -119,6 +122,21 @@ class NodeDatasets:
             return False
         self._results.commit(event, then)
         return True
+
+    def proven(self, event: Event) -> Event:
+        """Return what a program tells with what shows that its outputs, or its checkpoint, were here."""
+        match event:
+            case ChildSucceeded():
+                named = event.outputs
+            case ChildCheckpointed():
+                named = (event.checkpoint,)
+            case _:
+                return event
+        workflow = self._node.table.workflow_of.get(event.task)
+        if workflow is None or not self._node.signs:
+            return event
+        kept = [each.dataset for each in named if not each.external]
+        return replace(event, shown=self._possession.show(kept, shown_for(workflow, event.task)))
 
     async def close(self) -> None:
         """Stop delivering, cancel all commits, copies and transfers, wait until they have ended,
@@ -214,17 +232,15 @@ class NodeDatasets:
         """Note that a member has brought the dataset here."""
         self.rights.brought(peer, dataset)
 
-    def not_for(
+    async def not_for(
         self, asker: NodeId, given: Collection[DatasetId], tasks: Collection[TaskId]
     ) -> WorkflowSpec | None:
         """Return whose data or results a submission names that are not for who submits it."""
-        return self.rights.not_for(asker, given, tasks)
+        return await self.rights.not_for(asker, given, tasks)
 
-    async def shown(
-        self, asker: NodeId, given: Collection[DatasetId], workflow: WorkflowId
-    ) -> More:
-        """Return what shows that the submitter has what others have handed in too."""
-        return await self.rights.shown(asker, given, workflow)
+    async def shown(self, asker: NodeId, given: Collection[DatasetId], whose: str) -> bytes:
+        """Return what shows with a record of this name that its author has these data."""
+        return await self.rights.shown(asker, given, whose)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers from which the dataset can be fetched now."""
@@ -312,6 +328,8 @@ class NodeDatasets:
 
     def _keep(self, path: Path, name: str, *, move: bool) -> Dataset:
         dataset = self.store.keep(path, name, move=move)
+        with suppress(OSError):
+            self._possession.look(dataset.dataset)
         if self.shared is not None:
             self.shared.give(dataset.dataset)
         return dataset

@@ -1,59 +1,73 @@
-"""Showing that one has data without giving them away: a hash of content that only who has it can make.
+"""Showing that one has data without giving them away: hashes that only who has the content can make.
 
-It is made with the id of the workflow that it comes with, so it shows nothing for another one. Of large
-files pieces are hashed, at places that the id decides.
+Of large files pieces are hashed, at places that nobody chooses. What comes of it stays here; a record
+carries that, hashed with its own name, and so shows nothing for another one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
+from threading import Lock
 
-import msgspec
-from msgspec import Raw
-
-from agent.protocol.phrases import UNREADABLE
-from agent.protocol.records import DatasetId, More, WorkflowId
+from agent.protocol.records import DatasetId
 from agent.storage.datasets.store import DatasetStore
 
-HAS = "has"
-"""By which name a workflow carries it."""
-WHOLE_BYTES_MAX = 4 * 1024 * 1024
-PIECES, PIECE_BYTES = 64, 64 * 1024
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(dict[DatasetId, bytes]).decode
+WHOLE_BYTES_MAX = 256 * 1024
+PIECES, PIECE_BYTES = 64, 4 * 1024
+KNOWN_MAX = 20_000
+SHOWN_BYTES = 12
 
 
-def possession(store: DatasetStore, dataset: DatasetId, workflow: WorkflowId) -> bytes:
-    """Return what shows, with this workflow, that its submitter has the dataset; reads some of it, so
-    it is for a thread. Raise ``OSError`` where it is not here."""
+class Possession:
+    """What the contents on this disk gave, as far as somebody asked."""
+
+    def __init__(self, store: DatasetStore) -> None:
+        self._store = store
+        self._known: dict[DatasetId, bytes] = {}
+        self._lock = Lock()
+
+    def knows(self, dataset: DatasetId) -> bool:
+        """Tell whether it was looked at."""
+        return dataset in self._known
+
+    def look(self, dataset: DatasetId) -> None:
+        """Read some of a dataset; for a thread. Raise ``OSError`` where it cannot be read here."""
+        if dataset in self._known:
+            return
+        found = _hashed(self._store, dataset)
+        with self._lock:
+            self._known[dataset] = found
+            while len(self._known) > KNOWN_MAX:
+                del self._known[next(iter(self._known))]
+
+    def shows(self, dataset: DatasetId, whose: str) -> bytes:
+        """Return what shows that whoever made the record of this name had it; empty where it was not
+        looked at."""
+        known = self._known.get(dataset)
+        return b"" if known is None else sha256(known + whose.encode()).digest()[:SHOWN_BYTES]
+
+    def is_in(self, shown: bytes, dataset: DatasetId, whose: str) -> bool:
+        """Tell whether a record of this name carries that."""
+        expected = self.shows(dataset, whose)
+        return bool(expected) and expected in shown
+
+    def show(self, datasets: Iterable[DatasetId], whose: str) -> bytes:
+        """Return that of all of these that were looked at, as a record carries it."""
+        return b"".join(self.shows(each, whose) for each in datasets)
+
+
+def _hashed(store: DatasetStore, dataset: DatasetId) -> bytes:
     size_bytes, _, manifest = store.described(dataset)
-    shown = sha256(b"wingbeat has\0" + workflow.encode() + b"\0" + dataset.encode() + manifest)
+    found = sha256(b"wingbeat has\0" + dataset.encode() + b"\0" + manifest)
     if manifest:
-        return shown.digest()[:20]
+        return found.digest()
     with store.open(dataset.partition(":")[2]) as file:
         if size_bytes <= WHOLE_BYTES_MAX:
-            shown.update(file.read(WHOLE_BYTES_MAX))
-            return shown.digest()[:20]
+            found.update(file.read(WHOLE_BYTES_MAX))
+            return found.digest()
         for number in range(PIECES):
-            place = sha256(f"{workflow} {number}".encode()).digest()
+            place = sha256(f"{dataset} {number}".encode()).digest()
             file.seek(int.from_bytes(place[:8], "big") % (size_bytes - PIECE_BYTES))
-            shown.update(file.read(PIECE_BYTES))
-    return shown.digest()[:20]
-
-
-def proofs(store: DatasetStore, datasets: Iterable[DatasetId], workflow: WorkflowId) -> More:
-    """Return what a workflow carries to show that these are here; of those that are not, nothing."""
-    shown = {each: possession(store, each, workflow) for each in datasets if store.has(each)}
-    return {HAS: Raw(_encode(shown))} if shown else {}
-
-
-def proofs_in(more: More) -> dict[DatasetId, bytes]:
-    """Return what a workflow carries to show that its submitter has data."""
-    raw = more.get(HAS)
-    if raw is None:
-        return {}
-    try:
-        return _decode(raw)
-    except UNREADABLE:
-        return {}
+            found.update(file.read(PIECE_BYTES))
+    return found.digest()

@@ -133,7 +133,7 @@ class DatasetTransfers:
         """Tells of a peer that it is off most of the time when people work."""
         self.may_have: Callable[[NodeId, DatasetId], bool] = _anybody
         """Tells whether a peer may have a dataset, as far as is known."""
-        self.refused: Callable[[NodeId], None] = lambda _: None
+        self.refused: Callable[[NodeId, DatasetId], None] = lambda *_: None
         """Is told of a peer that has asked for what it may not have."""
         self._threads = ThreadPoolExecutor(THREADS_MAX, "datasets")
         self._downloads = asyncio.Semaphore(DOWNLOADS_AT_ONCE_MAX)
@@ -359,7 +359,7 @@ class DatasetTransfers:
             await asyncio.sleep(wait_s)
             if self.may_have(peer, dataset):
                 return True
-        self.refused(peer)
+        self.refused(peer, dataset)
         return False
 
     def _bring_to_give(self, dataset: DatasetId) -> None:

@@ -314,6 +314,7 @@ class RunningNode:
                 self._awake.work_began()
         self.log_copies.heed(event)
         self.uptimes.heed(event)
+        event = self.datasets.proven(event)
         if not self.datasets.commit_first(event, self.driver.hand):
             self.driver.hand(event)
 

@@ -183,17 +183,21 @@ class ChildProgressed(OfRun):
 
 @dataclass(frozen=True, slots=True)
 class ChildCheckpointed(OfRun):
-    """The program saved its state, which is on this disk; a later attempt may begin with it."""
+    """The program saved its state, which is on this disk; a later attempt may begin with it. ``shown``
+    shows that (``agent.protocol.origins``)."""
 
     checkpoint: Dataset
+    shown: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class ChildSucceeded(OfRun):
-    """The program ended well; its outputs are on this disk. ``names`` are what it calls them."""
+    """The program ended well; its outputs are on this disk, which ``shown`` shows. ``names`` are what it
+    calls them."""
 
     outputs: tuple[Dataset, ...]
     names: tuple[str, ...] = ()
+    shown: bytes = b""
     took: Took | None = field(default=None, compare=False)
 
 
@@ -304,6 +308,7 @@ class MarkGate:
     request: RequestId
     task: TaskId
     outputs: tuple[Dataset, ...] = ()
+    shown: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

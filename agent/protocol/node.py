@@ -56,6 +56,7 @@ from agent.protocol.requests import Requests
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.seats import others_of_person
+from agent.protocol.second_runs import is_copy
 from agent.protocol.shares import Shares
 from agent.protocol.sharing_reasons import ResultsDiffer
 from agent.protocol.sleepers import Sleepers
@@ -231,15 +232,16 @@ class Node:
         self._datasets.may_take = ask
 
     def work_of(self, host: NodeId) -> Iterator[TaskId]:
-        """Yield the known tasks that a host was promised here, and those that it tells it is at."""
+        """Yield the known tasks that a host was promised here, those whose run that counts it tells it is
+        at, and those that it may copy by consent of this node."""
         table = self.table
         promised = self.promises.by_task.items()
         yield from (t for t, each in promised if each.claimant == host and t in table.specs)
         yield from (task for task, run in table.owned.items() if run.host == host)
-        for open_tasks in table.unfinished.values():
-            for task in open_tasks:
-                if any(run.host == host and run.live for run in table.life(task).runs):
-                    yield task
+        for (task, claimant), claim in self.promises.given.items():
+            runs = table.life(task).runs if claimant == host else ()
+            if any(run.live and run.claim == claim and is_copy(run) for run in runs):
+                yield task
 
     def reachable(self) -> tuple[NodeId, ...]:
         """Return the linked peers that have greeted and are not suspected, those first whose owners

@@ -38,6 +38,7 @@ from agent.protocol.obstructors import Obstructors
 from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
 from agent.protocol.second_runs import COPY_SCORE
 
+GIVEN_MAX = 2_000
 UNKNOWN_PROMISED_MAX = 1_000
 """Of tasks that are not known here yet, to one claimant."""
 
@@ -89,6 +90,8 @@ class Promises(Part):
     ) -> None:
         super().__init__(core)
         self.by_task: dict[TaskId, Promise] = {}
+        self.given: dict[tuple[TaskId, NodeId], Claim] = {}
+        """To what was consented here lately, whatever came of it; of known tasks."""
         self._taken, self._obstacle_to_copy = taken, obstacle_to_copy
         self._own_claim = own_claim
         self._yield_own_claim = yield_own_claim
@@ -161,6 +164,7 @@ class Promises(Part):
         if promise is None or promise.claimant == claimant:
             waiting = {} if promise is None else promise.waiting
             self.by_task[task] = Promise(claimant, claim, self.core.now_s, waiting)
+            self._note(claimant, task, claim)
             answers.consents.append(ClaimName(task, claim))
         elif claim_rank(claim) < claim_rank(promise.claim):
             promise.waiting[claimant] = claim
@@ -168,6 +172,12 @@ class Promises(Part):
             answers.held.append(BetterClaim(task, claim, promise.claim))
         else:
             answers.better.append(BetterClaim(task, claim, promise.claim))
+
+    def _note(self, claimant: NodeId, task: TaskId, claim: Claim) -> None:
+        if task in self.core.table.specs:
+            self.given[task, claimant] = claim
+            while len(self.given) > GIVEN_MAX:
+                del self.given[next(iter(self.given))]
 
     def _has_enough_unknown(self, claimant: NodeId) -> bool:
         """Anybody can make up tasks; what is promised of them is kept in memory for a while."""
@@ -246,6 +256,9 @@ class Promises(Part):
             runs = self.core.table.orphan(task).runs
             if promise is not None and any(run.claim == promise.claim for run in runs):
                 self._end(task)
+        if news.forgotten_tasks and self.given:
+            gone = set(news.forgotten_tasks)
+            self.given = {each: claim for each, claim in self.given.items() if each[0] not in gone}
         for task in news.forgotten_tasks:
             self.by_task.pop(task, None)
             for waiting in [each for each in self._seated if each[0] == task]:

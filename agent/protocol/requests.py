@@ -29,6 +29,7 @@ from agent.protocol.events import (
 from agent.protocol.identity import KEPT, asked_in
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
 from agent.protocol.news import News
+from agent.protocol.origins import with_shown
 from agent.protocol.phrases import Phrase, RequestError, said
 from agent.protocol.priorities import wished
 from agent.protocol.pruning import needed_elsewhere
@@ -461,19 +462,17 @@ class Requests(Part):
                     state=_said_of_gate(state),
                 )
             )
-        done = self._done_by_hand(event.task, event.outputs)
+        done = with_shown(self._done_by_hand(event.task, event.outputs), event.shown)
         core.write(lives=[TaskLife(event.task, Life(0, runs=(done,)))])
         core.emit(Answer(event.request, Verdict.DONE))
 
     def _done_by_hand(self, task: TaskId, outputs: tuple[Dataset, ...]) -> Run:
         core = self.core
-        generation, attempt = next_attempt(core.table.life(task))
         reading = core.table.reading(task)
         inputs = (reading.inputs if reading is not None else None) or ()
         stamp = core.stamp()
         return Run(
-            generation,
-            attempt,
+            *next_attempt(core.table.life(task)),
             core.me,
             core.incarnation,
             Claim(0, stamp, core.me),

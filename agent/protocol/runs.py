@@ -68,6 +68,7 @@ from agent.protocol.going_on import (
 )
 from agent.protocol.messages import Goodbye
 from agent.protocol.needs import seats_of
+from agent.protocol.origins import HAS_SAVED, with_shown
 from agent.protocol.output_names import with_output_names
 from agent.protocol.own_run import (
     ON_THE_MACHINE,
@@ -236,28 +237,27 @@ class Runs(Part):
             self.core.count("checkpoint that cannot be named")
             return
         self._datasets.hold((word.checkpoint.dataset,))
+        own.run = with_shown(own.run, word.shown, HAS_SAVED)
         own.run = msgspec.structs.replace(own.run, checkpoint=word.checkpoint)
         self._write(own, own.run.phase)
         peers = self._copy_targets(own.task)
         if peers and self.core.settings.copies > 1:
-            name = run_name(own.run)
-            self.core.emit(CopyCheckpoint(own.task, name, word.checkpoint, peers))
+            self.core.emit(CopyCheckpoint(own.task, run_name(own.run), word.checkpoint, peers))
 
     def _succeeded(self, own: OwnRun, word: ChildSucceeded) -> None:
         core = self.core
         if (fault := unreadable(word.outputs)) is not None:
             self._end(own, BadEnd(Failed, fault))
             return
-        own.outputs = word.outputs
-        own.run, own.took = with_output_names(own.run, word.names), word.took
+        own.outputs, own.took = word.outputs, word.took
+        own.run = with_shown(with_output_names(own.run, word.names), word.shown)
         own.stage = Stage.COPYING
         core.timers.disarm(TimerKind.HAND_BACK, own.task)
         kept = tuple(output for output in word.outputs if not output.external)
         self._datasets.hold(output.dataset for output in kept)
         peers = self._copy_targets(own.task)
         if kept and peers and core.settings.copies > 1:
-            name = run_name(own.run)
-            core.emit(CopyOutputs(own.task, name, kept, peers, core.settings.copies))
+            core.emit(CopyOutputs(own.task, run_name(own.run), kept, peers, core.settings.copies))
         else:
             self._end(own, Terminated(word.outputs, (core.me,)))
 

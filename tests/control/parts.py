@@ -28,7 +28,7 @@ from agent.presence.watching import PresenceWatcher
 from agent.protocol.people import NO_PEOPLE
 from agent.protocol.phrases import Phrase, said
 from agent.protocol.reasons import Reason
-from agent.protocol.records import Dataset, DatasetId, More, NodeId, Run, TaskId
+from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId
 from agent.storage.datasets.errors import DatasetMissing
 from agent.storage.kept_logs import Kept
 from agent.wording.run_ends import run_id
@@ -241,11 +241,11 @@ class FakeDatasets:
     def brought(self, *_: object, **__: object) -> None:
         pass
 
-    def not_for(self, *_: object, **__: object) -> None:
+    async def not_for(self, *_: object, **__: object) -> None:
         return None
 
-    async def shown(self, *_: object, **__: object) -> More:
-        return {}
+    async def shown(self, *_: object, **__: object) -> bytes:
+        return b""
 
     def put(self, path: Path, name: str) -> Dataset:
         """A file or folder of this machine."""

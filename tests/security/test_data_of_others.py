@@ -26,7 +26,6 @@ from agent.control.members import hello_for
 from agent.control.server import ControlServer
 from agent.control.sharing import attached
 from agent.control.verbs.submitting import submission_of
-from agent.data.possession import HAS, proofs
 from agent.data.rights import DataRights
 from agent.net import transfer_words
 from agent.net.transfer_words import AskBytes, AskHashes, Refused
@@ -35,7 +34,7 @@ from agent.protocol.checking import Fault, Refusal
 from agent.protocol.effects import Verdict
 from agent.protocol.events import Submit
 from agent.protocol.identity import BY, OPERATORS, SHARED
-from agent.protocol.origins import Origins
+from agent.protocol.origins import HAS, Origins, carrying
 from agent.protocol.records import (
     PRIORITY_LOW,
     Dataset,
@@ -227,6 +226,10 @@ async def test_who_runs_it_and_whom_it_is_shared_with_may_read(tmp_path: Path) -
         outputs = [reading(ant, each).outputs[0] for each in (first, last)]
         for output in outputs:
             await ant.live.datasets.bring(output.dataset)
+        for each in (first, last):
+            outcome = reading(ant, each).outcome
+            assert outcome is not None
+            assert HAS in outcome.more, "its machine shows that it has made it"
         assert await ant.live.datasets.read(outputs[1].dataset, "", 0, 99) == SECRET.upper() + b"!!"
 
 
@@ -254,11 +257,10 @@ async def test_who_has_the_same_file_needs_nobodys_leave(
         same = await cat.live.datasets.add(points(tmp_path, "mine.txt", SECRET))
         assert same.dataset == given.dataset
         event = work(cat, "cats", shout(tmp_path, same))
-        shown = await cat.live.datasets.shown(cat.node_id, [same.dataset], event.workflow)
-        assert list(shown) == [HAS]
-        if not guarded:
-            shown = proofs(cat.live.datasets.store, [same.dataset], "another workflow")
-        event = dataclasses.replace(event, more={**event.more, **shown})
+        whose = event.workflow if guarded else "another workflow"
+        shown = await cat.live.datasets.shown(cat.node_id, [same.dataset], whose)
+        assert shown
+        event = dataclasses.replace(event, more={**event.more, **carrying(shown)})
         (task,) = await taken(cat, event)
         if guarded:
             await until(lambda: in_state([ant, cat], task, TaskState.TERMINATED))
@@ -284,17 +286,26 @@ async def test_a_submission_that_takes_data_of_others_is_refused_in_words(tmp_pa
         for event in (asked, dataclasses.replace(asked, tasks=(results,))):
             with pytest.raises(RefusedError, match="data of ants, which are for me on ant"):
                 await attached(call, event, [OPERATORS])
+        own = await cat.live.datasets.add(points(tmp_path, "own.txt", b"what cat has"))
+        told = await attached(call, work(cat, "own", shout(tmp_path, own)), [OPERATORS])
+        assert HAS in told, (
+            "whatever comes shows that its submitter has it, also where he is the first"
+        )
 
 
-def test_data_are_of_who_named_them_first_as_long_as_that_is_here() -> None:
+def test_data_are_named_by_what_is_here_the_first_at_first() -> None:
     table = Table(Settings())
     origins = Origins(SimpleNamespace(table=table))  # type: ignore[arg-type]
+
+    def naming() -> list[str]:
+        return [each.name for each in origins.naming("sha256:data")]
+
     for name in ("first", "second"):
         tasks = (TaskSpec(f"task of {name}", "t", "p", raw=(Dataset("sha256:data"),)),)
         spec = WorkflowSpec(name, name, (1, 0), "ant", "me", tasks)
         origins.on_news(table.join([Workflow(spec, PriorityWish(0, "ant", PRIORITY_LOW))]))
-    assert origins.of("sha256:data") == "first"
+    assert naming() == ["first", "second"]
     origins.on_news(table.let_go(["first"], {}))
-    assert origins.of("sha256:data") == "second"
+    assert naming() == ["second"]
     table.withdraw("second")
-    assert not origins.of("sha256:data")
+    assert naming() == []

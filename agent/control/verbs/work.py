@@ -27,10 +27,12 @@ from agent.control.gates import misfit, outputs_of
 from agent.control.naming import find_task, find_workflow, newest_of
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
+from agent.control.sharing import shown_with
 from agent.control.verbs.submitting import dataset_of, priority_value
 from agent.control.views import node_view
 from agent.control.wishes import TO_BE_NAMED, wish_of
 from agent.protocol import events
+from agent.protocol.origins import shown_for
 from agent.protocol.phrases import said
 from agent.protocol.records import TaskState
 from agent.wording.speech import english
@@ -99,7 +101,8 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
     if refused is not None:
         raise refused
     outputs = tuple(map(dataset_of, outputs_of(spec, params.outputs)))
-    event = events.MarkGate(TO_BE_NAMED, task, outputs)
+    shown = await shown_with(call, outputs, shown_for(workflow, task))
+    event = events.MarkGate(TO_BE_NAMED, task, outputs, shown)
     return await wish_of(call, workflow, event)
 
 
