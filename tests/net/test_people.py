@@ -26,7 +26,9 @@ from agent.net.acts import (
 )
 from agent.net.certificates import SIGNATURE
 from agent.net.charter import OF_ONE_MEMBER_MAX, Charter
+from agent.protocol.identity import SHARED, is_shared_with
 from agent.protocol.people import People, alone
+from agent.protocol.records import WorkflowSpec
 from agent.protocol.signing import Kind, Statement, Trust
 from tests.net import test_charter
 from tests.net.test_charter import (
@@ -332,6 +334,26 @@ def test_who_has_a_say_in_whose_work() -> None:
     assert trust.may("bee", wished), "who may wish the same bears witness to what it wished before"
     assert not trust.may("elk", wished)
     assert not trust.may("bee", Statement(Kind.RUN, "cat", "ant"))
+
+
+def test_what_is_shared_with_one_machine_is_shared_with_its_person() -> None:
+    people = People(
+        {"ant": "ant", "bee": "ant", "cat": alone("cat")},
+        dict.fromkeys(("ant", "bee", "cat"), "ant"),
+    )
+
+    def may(node: str, named: str) -> bool:
+        more = {SHARED: msgspec.Raw(msgspec.msgpack.encode(named))}
+        spec = WorkflowSpec("w", "w", (1, 0), "elk", "elk", (), more)
+        return is_shared_with(spec, node, OPERATOR, people)
+
+    for named in ("ant", "bee", "cat"):
+        assert may("ant", named)
+        assert may("bee", named)
+        assert not may("cat", named), "it is lost, also where it was the one that is named"
+        assert not may("dog", named)
+    assert may("dog", "dog")
+    assert may("cat", "everybody"), "it is a member until it is expelled"
 
 
 # ---- drawn histories ----
