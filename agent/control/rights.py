@@ -23,8 +23,8 @@ from agent.protocol.identity import is_shared_with, submitted_by
 from agent.protocol.phrases import said
 
 ADMINISTRATOR, HELPER = "administrator", "helper"
-FOR_HELPERS = frozenset(["hello", "peers", "members", "programs"])
-"""What a machine may ask of others that only helps."""
+FOR_HELPERS = frozenset(["hello", "peers", "members", "programs", "meet"])
+"""What a machine may ask of others that only helps: also to be its person's, for which it has the code."""
 FOR_ADMINISTRATORS = frozenset(["settings", "agent_log", "audit"])
 """What is told of a machine to its owner and to administrators."""
 OF_DATA = frozenset(["dataset_files", "read_dataset"])
@@ -137,7 +137,8 @@ def _theirs(call: RequestContext, role: str, place: str, reference: str) -> str:
         spec = find_workflow(table, reference, typed=True).spec
         found = spec.workflow
     people, asking = call.rooms.flock.pairing.people, call.member_node
-    if people.owns(asking, submitted_by(spec)) or is_shared_with(spec, asking, role, people):
+    own = people.owns(asking, submitted_by(spec)) or is_shared_with(spec, asking, role, people)
+    if own and not people.is_lost(asking):
         return found
     raise RefusedError(
         ErrorCode.UNAUTHORISED,

@@ -29,6 +29,7 @@ from agent.net.acts import (
 from agent.net.authority import Statement, statement_id
 from agent.net.membership import Membership
 from agent.net.recovery import Recovery, founded, new_phrase
+from agent.net.rights import Rights
 
 
 async def appoint(
@@ -66,6 +67,7 @@ async def recover(membership: Membership, phrase: str) -> None:
     back when all others are lost. Raise ``MembershipError`` when it is not the phrase, the flock has
     none, or the disk refuses."""
     _check_acts(membership)
+    _check_not_lost(membership.roster.charter.rights, membership.node_id)
     recovery = await _recovery(membership, phrase)
     sealed = membership.roster.charter.rights.sealed
     authority = recovery.open(membership.flock, sealed) if sealed is not None else None
@@ -165,6 +167,8 @@ async def act_by_voices(
         )
     if kind == EXPELLED and whom == own:
         raise MembershipError("this machine does not expel itself: leave the flock instead")
+    if value == ADMINISTRATOR:
+        _check_not_lost(rights, whom)
     membership.check_administrator("do this")
     recovery = await _recovery(membership, phrase) if phrase else None
     voices = {own, *([recovery.pen.name] if recovery else ())}
@@ -211,6 +215,14 @@ def _check_acts(membership: Membership) -> None:
     if not membership.roster.charter:
         raise MembershipError(
             "this flock has no administrators yet: upgrade it on a keeper (`wingbeat flock upgrade`)"
+        )
+
+
+def _check_not_lost(rights: Rights, whom: str) -> None:
+    if rights.is_lost(whom):
+        raise MembershipError(
+            "a machine that was taken away from its person administers nothing, for ever under its key: "
+            "do it on another one, or leave the flock on it and join again"
         )
 
 

@@ -29,9 +29,11 @@ is gone through once more, until nothing is voided any more.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
+from msgspec.msgpack import encode
 from msgspec.structs import replace
 
 from agent.api.errors import MembershipError
@@ -68,6 +70,8 @@ ACTS_MAX = 2_000
 ACTS_OF_ONE_MAX = 400
 OF_ONE_MEMBER_MAX = 40
 """Of somebody who may sign nothing but which machines are his."""
+MEMBERS_BYTES_MAX = 200_000
+"""Of the acts of all these who belong together, and as much of those who did: some 600 machines."""
 
 Heads = tuple[bytes, ...]
 _Matter = tuple[str, str, str, bytes]
@@ -135,7 +139,8 @@ class Charter:
             for name, _ in taken:
                 del offered[name]
             found = Charter(self._flock, [*found._acts.items(), *taken])
-        if sum(each.kind != LEFT for each in found._acts.values()) > ACTS_MAX:
+        counted = (each for each in found._acts.values() if each.kind != LEFT)
+        if sum(not found._is_plain(each) for each in counted) > ACTS_MAX:
             raise MembershipError(
                 f"the flock would have more than {ACTS_MAX} acts: make a new flock"
             )
@@ -153,6 +158,8 @@ class Charter:
         present = dict(self._acts)
         count = Counter(each.by for each in present.values())
         left = {each.by for each in present.values() if each.kind == LEFT}
+        plain = _Plain(self._is_plain, self.rights.departed, present.values())
+        needed = cache(lambda: self._needed(offered))
         for name, act in offered.items():
             if act.kind == FOUNDED:
                 awaited = not present and may_found(act) and has_founded(self._flock, act)
@@ -160,8 +167,10 @@ class Charter:
                 awaited = False
             elif act.kind == LEFT:
                 awaited = act.whom == act.by and act.by not in left and is_known(act.by)
-            elif act.kind in OF_PEOPLE and act.by not in self.rights.signers:
+            elif self._is_plain(act):
                 awaited = count[act.by] < OF_ONE_MEMBER_MAX and is_known(act.by)
+                awaited = awaited and _may_pair(act, present)
+                awaited = awaited and (plain.has_room(act) or name in needed())
             else:
                 awaited = count[act.by] < ACTS_OF_ONE_MAX and self._may_sign(act, present)
             if not (awaited and (act.stands_on or act.kind == FOUNDED)):
@@ -174,24 +183,33 @@ class Charter:
                 raise MembershipError("an act on the flock is not signed by whom it names")
             present[name] = act
             count[act.by] += 1
+            plain.add(act)
             left.update([act.by] if act.kind == LEFT else [])
             yield name, act
             if act.kind == FOUNDED:
                 return
+
+    def _is_plain(self, act: Act) -> bool:
+        """It is about people, by one who may sign nothing else."""
+        return act.kind in OF_PEOPLE and act.by not in self.rights.signers
 
     def _may_sign(self, act: Act, present: dict[bytes, Act]) -> bool:
         """Whether the signer had a right by what it stands on, whatever is known besides: else one
         would refuse what another has, and all that honestly stands on it."""
         if act.by in self.rights.signers:
             return True
-        wanted = list(act.knows)
-        found = set(wanted)
-        for name in wanted:
-            fresh = [each for each in present[name].knows if each not in found]
-            found.update(fresh)
-            wanted += fresh
+        found = _closure(act.knows, present)
         then = Charter(self._flock, [each for each in present.items() if each[0] in found])
         return act.by in then.rights.signers
+
+    def _needed(self, offered: dict[bytes, Act]) -> set[bytes]:
+        """Those on which administrators' acts stand, which come in whatever room they take."""
+        signed = [
+            act
+            for act in offered.values()
+            if act.by in self.rights.signers and is_signed(self._flock.flock_id, act)
+        ]
+        return _closure((each for act in signed for each in act.knows), offered)
 
     # -- what they amount to --------------------------------------------------------------------
 
@@ -225,6 +243,53 @@ class Charter:
             if not more:
                 return replay.rights
             void |= more
+
+
+class _Plain:
+    """The room that acts of plain members take, which leaves that of administrators alone: however many
+    keys somebody has, and signs with, also of those who were expelled."""
+
+    def __init__(
+        self, is_plain: Callable[[Act], bool], departed: Container[str], acts: Iterable[Act]
+    ) -> None:
+        self._is_plain, self._departed = is_plain, departed
+        self._bytes = Counter[bool]()
+        for act in acts:
+            self.add(act)
+
+    def add(self, act: Act) -> None:
+        """Count an act, if it is one of those."""
+        if self._is_plain(act):
+            self._bytes[act.by in self._departed] += len(encode(act))
+
+    def has_room(self, act: Act) -> bool:
+        """Tell whether this one may come in besides."""
+        return len(encode(act)) <= MEMBERS_BYTES_MAX - self._bytes[act.by in self._departed]
+
+
+def _may_pair(act: Act, present: dict[bytes, Act]) -> bool:
+    """Whether a machine that is taken away by one without rights was paired to the same person, by what it
+    stands on."""
+    if act.kind == PAIRED:
+        return True
+    known = [present[each] for each in _closure(act.knows, present)]
+    paired = [each for each in known if each.kind == PAIRED]
+    of_both = (
+        {each.value for each in paired if node in (each.whom, each.value)}
+        for node in (act.by, act.whom)
+    )
+    return bool(set.intersection(*of_both))
+
+
+def _closure(names: Iterable[bytes], acts: dict[bytes, Act]) -> set[bytes]:
+    """These acts, and all of the given on which they stand."""
+    wanted = list(names)
+    found = set(wanted)
+    for name in wanted:
+        fresh = {each for each in acts[name].knows if each not in found} if name in acts else set()
+        found |= fresh
+        wanted += fresh
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +350,12 @@ class _Replay:
             if signer == act.whom:
                 self._depart(place, act, frozenset(act.kept), self._known[place])
         elif act.kind == RECOVERED:
-            if signer == rights.recovery and act.whom not in rights.departed:
+            whom = act.whom
+            if (
+                signer == rights.recovery
+                and whom not in rights.departed
+                and not rights.is_lost(whom)
+            ):
                 self._recover(place, act)
         elif act.kind == PAIRED:
             self._pair(act, signer)
@@ -299,7 +369,9 @@ class _Replay:
         gone = rights.departed.get(act.whom)
         if gone is not None and not (act.kind == EXPELLED and gone.kind == LEFT):
             return
-        if not rights.has_voice(signer):
+        if not rights.has_voice(signer) or (
+            act.value == ADMINISTRATOR and rights.is_lost(act.whom)
+        ):
             return
         voices = self._voices.setdefault(matter, {})
         voices[signer] = place

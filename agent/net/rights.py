@@ -62,6 +62,10 @@ class Rights:
         """Return for whom a machine speaks."""
         return self.now.get(signer, signer)
 
+    def is_lost(self, machine: str) -> bool:
+        """Tell whether it was taken away from its person; it can be given no right that a person has."""
+        return self.people.is_lost(machine)
+
     def machines(self, person: str) -> list[str]:
         """Return the machines that speak for a person and belong."""
         known = [each for each, whose in self.now.items() if whose == person]

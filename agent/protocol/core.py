@@ -313,7 +313,8 @@ class Core:
 
     def follow_trust(self, trust: Trust) -> None:
         """Believe by this from now on; what is in the table stays."""
-        self.sealing.trust = self.checking.trust = trust
+        self.checking.trust = trust
+        self._unsaved.prunings.update(dict.fromkeys(self.sealing.follow(trust)))
 
     def flock_wall_ms(self) -> int | None:
         """Return the median clock, of two the earlier; None when most of the others are not heard."""

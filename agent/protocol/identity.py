@@ -157,8 +157,8 @@ def submitted_by(spec: WorkflowSpec) -> NodeId:
 
 def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str, people: People) -> bool:
     """Tell whether a member of this role may act on a workflow as its submitter may: what is shared with
-    one machine of a person is shared with all of his."""
+    one machine of a person is shared with all of his, and with him alone where that one is lost."""
     named = shared_in(spec.more)
-    if EVERYBODY in named or any(people.owns(node, each) for each in named):
+    if EVERYBODY in named or any(people.of(node) == people.owner(each) for each in named):
         return True
     return OPERATORS in named and role != "helper"

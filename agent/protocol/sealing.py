@@ -49,6 +49,7 @@ from agent.protocol.records import (
 from agent.protocol.signing import (
     WISHES,
     Keys,
+    Kind,
     Statement,
     Trust,
     priority_leaf,
@@ -64,6 +65,8 @@ from agent.protocol.table import Table
 Key = tuple[object, ...]
 """Which statement, within a batch."""
 R = TypeVar("R")
+SaidAnew = Callable[[Kind, str, NodeId, Proof | None], bool]
+"""Whether what is of this kind, about this subject, by this author, with this proof, needs another one."""
 
 
 class Sealing:
@@ -72,6 +75,29 @@ class Sealing:
     def __init__(self, me: NodeId, table: Table, keys: Keys) -> None:
         self.trust = Trust()
         self._me, self._table, self._keys = me, table, keys
+
+    def follow(self, trust: Trust) -> list[WorkflowId]:
+        """Believe by this from now on, and put this node's proof on what a machine of its person removed
+        that is lost from now on, as nobody could tell later that it could still say so; return of which
+        workflows these prunings are. An administrator lends his word to nobody who was none."""
+        before, self.trust = self.trust.people, trust
+        people, administrators, me = trust.people, trust.administrators, self._me
+        own = {
+            each
+            for each in before.ever
+            if people.is_lost(each) and not before.is_lost(each) and people.owns(me, each)
+            if each != me and (each in administrators or me not in administrators)
+        }
+        found = [
+            each
+            for each in self._table.prunings.values()
+            if each.proof is not None and (each.proof.signer or each.by) in own
+        ]
+        if found and self._keys.flock:
+            proofs = signed_batch(self._keys, [*map(pruning_leaf, found)], me)
+            told = zip(found, proofs, strict=True)
+            self._table.put_proven((), (), [replace(each, proof=proof) for each, proof in told])
+        return [each.workflow for each in found]
 
     def sealed(self, message: Message) -> Message:
         """Return the message with a proof on all in it that this node has to sign and that has none."""
@@ -96,16 +122,18 @@ class Sealing:
             map(batch.pruning, prunings),
         )
 
-    def _is_to_be_said_anew(self, subject: TaskId | WorkflowId, wish: Wish) -> bool:
+    def _is_to_be_said_anew(
+        self, kind: Kind, subject: TaskId | WorkflowId, author: NodeId, proof: Proof | None
+    ) -> bool:
         """Whoever has signed it may not say it any more, and this node may."""
-        if wish.proof is None or not self.trust.people.ever or wish.kind >= len(WISHES):
+        if proof is None or not self.trust.people.ever:
             return False
         name = self._table.workflow_of.get(subject, subject)
         workflow = self._table.workflows.get(name)
         if workflow is None:
             return False
-        said = Statement(WISHES[wish.kind], wish.by, workflow.spec.host)
-        signer = wish.proof.signer or wish.by
+        said = Statement(kind, author, workflow.spec.host)
+        signer = proof.signer or author
         return not self.trust.may(signer, said) and self.trust.vouches(self._me, said)
 
     def _witnessed_ms(self) -> int:
@@ -117,9 +145,7 @@ class Sealing:
 class _Batch:
     """The statements of one message: found, signed, and put in the place of those without a proof."""
 
-    def __init__(
-        self, me: NodeId, witnessed_ms: int, is_to_be_said_anew: Callable[[str, Wish], bool]
-    ) -> None:
+    def __init__(self, me: NodeId, witnessed_ms: int, is_to_be_said_anew: SaidAnew) -> None:
         self.leaves: dict[Key, bytes] = {}
         self.witnessed: dict[Key, bytes] = {}
         self.workflows: dict[WorkflowId, None] = {}
@@ -167,23 +193,35 @@ class _Batch:
         before = len(self.leaves) + len(self.witnessed)
         if SIGNED not in spec.more:
             self._note(spec.host, spec.submitted[0], _spec_key(spec), spec_leaf, spec)
-        if wish.proof is None and wish.host == self._me:
-            self.leaves[_priority_key(name, wish)] = priority_leaf(name, wish)
+        self._look_at_priority(name, wish)
         if retried is not None:
             self._look_at_wish(name, retried)
         for each in workflow.tasks:
-            if each.wish.proof is None and each.wish.host == self._me:
-                key = _priority_key(name, each.wish, each.task)
-                self.leaves[key] = priority_leaf(name, each.wish, each.task)
+            self._look_at_priority(name, each.wish, each.task)
         if len(self.leaves) + len(self.witnessed) > before:
             self.workflows[name] = None
 
+    def _look_at_priority(self, name: WorkflowId, wish: PriorityWish, task: TaskId = "") -> None:
+        said = (Kind.PRIORITY, name, wish.host, wish.proof)
+        self._look_at_said(said, _priority_key(name, wish, task), priority_leaf, name, wish, task)
+
     def _look_at_wish(self, subject: TaskId | WorkflowId, wish: Wish) -> None:
-        key = _wish_key(subject, wish)
-        if wish.proof is None and wish.by == self._me:
-            self.leaves[key] = wish_leaf(subject, wish)
-        elif self._is_to_be_said_anew(subject, wish):
-            self.witnessed[key] = wish_leaf(subject, wish)
+        if wish.kind < len(WISHES):
+            said = (WISHES[wish.kind], subject, wish.by, wish.proof)
+            self._look_at_said(said, _wish_key(subject, wish), wish_leaf, subject, wish)
+
+    def _look_at_said(
+        self,
+        said: tuple[Kind, str, NodeId, Proof | None],
+        key: Key,
+        leaf_of: Callable[..., bytes],
+        *of: object,
+    ) -> None:
+        _, _, author, proof = said
+        if proof is None and author == self._me:
+            self.leaves[key] = leaf_of(*of)
+        elif self._is_to_be_said_anew(*said):
+            self.witnessed[key] = leaf_of(*of)
             self._anew.add(key)
 
     def _note(

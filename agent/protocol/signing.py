@@ -32,7 +32,8 @@ its own stamp says so. Without that word nothing is checked, so versions can mix
 the own name; wishes, retries, cancels and prunings are for the node that submitted the work, for the
 other machines of its person (``people``) and for administrators, prunings of what has ended long ago for anybody, as
 the master writes them. What a machine wished before it was taken away from its person would count for nobody who
-hears it later: so who may wish the same, and has it, puts a proof of its own in the place of that one's. Absent:
+hears it later: so who may wish the same, and has it, puts a proof of its own in the place of that one's; on what it
+removed, of which nobody can tell later whose it was, its person's machines do as they hear that it is lost. Absent:
 who else a submitter lets do something.
 """
 

@@ -25,6 +25,7 @@ from agent.net.enrolment_messages import Leave
 from agent.net.identity import AUTHORITY_KEY_FILE
 from agent.net.joining import join_flock, keep_up, leave, renew
 from agent.net.membership import Membership, create_flock
+from agent.net.pairing import pair, unpair
 from agent.net.recovery import Recovery, new_phrase
 from tests.certain import certain
 from tests.control.key_store import FakeStore
@@ -108,6 +109,26 @@ async def test_the_flock_outlives_its_only_administrator_and_keeper(
     assert {each.host_name for each in third.roster.members()} == {"b", "c", "d"}
     assert certain(third.roster.objection_to(keeper.member.certificate)).kind == "WasExpelled"
     assert reopened(tmp_path / "b").keeper
+
+
+async def test_a_machine_that_was_taken_away_administers_nothing(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    """Not by the others' word, nor by the phrase: with nothing signed."""
+    first_, lost = await members(tmp_path, keeper, door, "b", "c")
+    for each in (first_, keeper):
+        await each.merge_roster(lost.roster.to_bytes())
+    await pair(first_, lost.node_id, lost.pen.consent(first_.node_id))
+    await unpair(first_, lost.node_id)
+    for each in (keeper, lost):
+        await each.merge_roster(first_.roster.to_bytes())
+    before = lost.roster.charter.acts
+    with pytest.raises(MembershipError, match="taken away from its person administers nothing"):
+        await appoint(keeper, lost.node_id, ADMINISTRATOR, keeper.phrase)
+    with pytest.raises(MembershipError, match="taken away from its person administers nothing"):
+        await recover(lost, keeper.phrase)
+    assert keeper.roster.charter.acts == lost.roster.charter.acts == before
+    assert await appoint(keeper, first_.node_id, ADMINISTRATOR, keeper.phrase) == []
 
 
 async def test_a_phrase_that_others_saw_is_replaced(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.net import acts
+from agent.net import charter as charter_
 from agent.net.acts import (
     ADMINISTRATOR,
     EXPELLED,
@@ -25,8 +26,11 @@ from agent.net.acts import (
 )
 from agent.net.certificates import SIGNATURE
 from agent.net.charter import OF_ONE_MEMBER_MAX, Charter
+from agent.protocol.identity import SHARED, is_shared_with
 from agent.protocol.people import People, alone
+from agent.protocol.records import WorkflowSpec
 from agent.protocol.signing import Kind, Statement, Trust
+from tests.net import test_charter
 from tests.net.test_charter import (
     ADA,
     BEN,
@@ -35,6 +39,7 @@ from tests.net.test_charter import (
     EVE,
     FLOCK,
     FOUNDED,
+    MEMBERS,
     MOMENTS,
     PENS,
     RECOVERY,
@@ -232,6 +237,64 @@ def test_one_member_does_not_fill_the_flock() -> None:
     assert len(joined(charter, *flood).acts) == OF_ONE_MEMBER_MAX + 1
 
 
+def test_who_was_never_paired_takes_nobody_away() -> None:
+    """Else each key that somebody has let in fills the acts with forty of these."""
+    for whom in (DAN, EVE, ADA):
+        assert said(FOUNDED, EVE, UNPAIRED, whom) is FOUNDED
+    paired = bound(FOUNDED, DAN, EVE)
+    assert said(paired, CAT, UNPAIRED, EVE) is paired
+    assert said(paired, EVE, UNPAIRED, DAN, at=FOUNDED) is paired, "it knew of no pair"
+    assert said(paired, EVE, UNPAIRED, CAT) is paired
+    assert of(away(paired, EVE, DAN)) == {EVE: DAN}
+
+
+def flood_of(keys: list[Pen], at: Charter) -> list[Act]:
+    """All that these may sign: each pairs the next one again and again."""
+    return [
+        each.sign(at.standing(Act(PAIRED, after.name, each.name, number, data=consent)))
+        for each, after in zip(keys, [*keys[1:], keys[0]], strict=True)
+        for consent in [after.consent(each.name)]
+        for number in range(OF_ONE_MEMBER_MAX)
+    ]
+
+
+def test_however_many_keys_somebody_lets_in_administrators_act_and_persons_pair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = [pen() for _ in range(6)]
+    monkeypatch.setattr(charter_, "MEMBERS_BYTES_MAX", room := 20_000)
+    monkeypatch.setattr(test_charter, "MEMBERS", MEMBERS | {each.name for each in keys})
+    flood = flood_of(keys, FOUNDED)
+    one, other = joined(FOUNDED, *flood), joined(FOUNDED, *reversed(flood))
+    for each in (one, other):
+        assert (
+            sum(len(msgspec.msgpack.encode(act)) for act in each.acts) < 2 * room < len(flood) * 200
+        )
+    clean = one
+    for key in keys:
+        clean = said(clean, ADA, EXPELLED, key)
+    assert out(clean) == names(*keys)
+    assert of(bound(clean, DAN, EVE)) == {DAN: DAN, EVE: DAN}
+    whole = bound(clean, DAN, EVE)
+    for known in (other, Charter(FLOCK)):
+        assert joined(known, *whole.acts).rights == whole.rights, "whatever came first there"
+
+
+def test_acts_of_members_do_not_count_for_the_limit_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charter_, "ACTS_MAX", len(TWO.acts) + 1)
+    paired = bound(bound(TWO, DAN, EVE), EVE, CAT)
+    assert out(said(paired, ADA, EXPELLED, DAN)) == names(DAN)
+
+
+def test_a_machine_that_was_taken_away_is_given_no_voice() -> None:
+    gone = away(bound(TWO, DAN, EVE), DAN, EVE)
+    given_ = said(said(gone, ADA, ROLE, EVE, ADMINISTRATOR), BEN, ROLE, EVE, ADMINISTRATOR)
+    assert administrators(given_) == names(ADA, BEN)
+    assert not given_.rights.pending
+    assert administrators(said(gone, RECOVERY.pen, RECOVERED, EVE)) == names(ADA, BEN)
+    assert administrators(said(gone, RECOVERY.pen, RECOVERED, DAN)) == names(DAN)
+
+
 def test_what_a_version_before_lacks_nothing_else_hangs_on() -> None:
     """It takes no act of a plain member, nor of a second machine, and knows none of these kinds."""
     paired = bound(bound(TWO, DAN, EVE), ADA, CAT)
@@ -271,6 +334,26 @@ def test_who_has_a_say_in_whose_work() -> None:
     assert trust.may("bee", wished), "who may wish the same bears witness to what it wished before"
     assert not trust.may("elk", wished)
     assert not trust.may("bee", Statement(Kind.RUN, "cat", "ant"))
+
+
+def test_what_is_shared_with_one_machine_is_shared_with_its_person() -> None:
+    people = People(
+        {"ant": "ant", "bee": "ant", "cat": alone("cat")},
+        dict.fromkeys(("ant", "bee", "cat"), "ant"),
+    )
+
+    def may(node: str, named: str) -> bool:
+        more = {SHARED: msgspec.Raw(msgspec.msgpack.encode(named))}
+        spec = WorkflowSpec("w", "w", (1, 0), "elk", "elk", (), more)
+        return is_shared_with(spec, node, OPERATOR, people)
+
+    for named in ("ant", "bee", "cat"):
+        assert may("ant", named)
+        assert may("bee", named)
+        assert not may("cat", named), "it is lost, also where it was the one that is named"
+        assert not may("dog", named)
+    assert may("dog", "dog")
+    assert may("cat", "everybody"), "it is a member until it is expelled"
 
 
 # ---- drawn histories ----

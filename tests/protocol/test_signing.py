@@ -25,6 +25,7 @@ from agent.protocol.records import (
     Run,
     Running,
     TaskLife,
+    TaskPriority,
     TaskSpec,
     Terminated,
     Wish,
@@ -264,11 +265,18 @@ def test_who_may_wish(kind: Kind) -> None:
     assert SIGNS.may("dog", Statement(kind, "dog", "bee", over=True)) is (kind is Kind.PRUNING)
 
 
+EVER = dict.fromkeys(("ant", "fox", "hen"), "ant")
+PAIRED = Trust(0, ("elk",), People(EVER, EVER))
+"""The work is ant's, whose person has fox too, and has hen until it is lost."""
+LOST = Trust(0, ("elk",), People({**EVER, "hen": alone("hen")}, EVER))
+TELLERS = pytest.mark.parametrize(
+    ("teller", "may"),
+    [("fox", True), ("ant", True), ("elk", True), ("dog", False), ("hen", False)],
+)
+
+
 def test_what_a_lost_machine_wished_before_is_told_on_by_who_may_wish_the_same() -> None:
-    """The work is ant's, whose person has fox too, and had hen when it cancelled and retried."""
-    ever = dict.fromkeys(("ant", "fox", "hen"), "ant")
-    paired = Trust(0, ("elk",), People(ever, ever))
-    lost = Trust(0, ("elk",), People({**ever, "hen": alone("hen")}, ever))
+    paired, lost = PAIRED, LOST
     part = TaskLife("t", Life(2, cancel=1, wishes=(Wish(RETRY, 2, "hen"), Wish(CANCEL, 1, "hen"))))
     told = sent(table_of(part), "hen", part, trust=paired)
 
@@ -291,6 +299,92 @@ def test_what_a_lost_machine_wished_before_is_told_on_by_who_may_wish_the_same()
         assert counts(again.lives, lost) is may, teller
         if may:
             assert sent(table, teller, *table.lives_of("w"), trust=lost) == again, "signed once"
+
+
+@TELLERS
+def test_priorities_that_a_lost_machine_wished_before_are_told_on(teller: str, may: bool) -> None:
+    """Those of the work and of a task: newcomers end with the same as who was there."""
+    wish = PriorityWish(2, "hen", 90)
+    wished = Workflow(SPEC, wish, 1, (TaskPriority("t", wish),))
+    by_hen = proven("hen", wished, PAIRED)
+    newcomer = table_of_newcomer(proven(teller, proven("ant", by_hen, PAIRED), LOST))
+    told = newcomer.workflows["w"]
+    found = [told.priority, *(each.wish for each in told.tasks)]
+    assert [(each.revision, each.value) for each in found] == ([(2, 90)] * 2 if may else [(0, 50)])
+
+
+def proven(teller: str, workflow: Workflow, trust: Trust) -> Workflow:
+    """As a node tells it that has it."""
+    table = Table(Settings())
+    table.join([workflow])
+    sealing = Sealing(teller, table, Keys(teller))
+    sealing.trust = trust
+    told = sealing.sealed(Records((workflow,)))
+    assert isinstance(told, Records)
+    assert sealing.sealed(Records((table.workflows["w"],))) == told, "signed once"
+    return told.workflows[0]
+
+
+def table_of_newcomer(workflow: Workflow) -> Table:
+    table = Table(Settings())
+    table.join(*checking_of(table, LOST).counting((workflow,), (), ()))
+    return table
+
+
+@TELLERS
+def test_what_a_lost_machine_removed_before_stays_away(teller: str, may: bool) -> None:
+    """Its person's machines put their proof on it as they hear that it is lost, while they can tell; an
+    administrator's could not tell later whose work it was."""
+    may = may and teller != "elk"
+    by_hen = sealed_pruning("hen", Pruning("w", 1, (1, 0), "hen"), PAIRED)
+    table = Table(Settings())
+    table.join((), (), [by_hen])
+    sealing = Sealing(teller, table, Keys(teller))
+    assert sealing.follow(PAIRED) == []
+    assert sealing.follow(LOST) == (["w"] if may else [])
+    assert sealing.follow(LOST) == [], "once"
+    forgotten: list[str] = []
+    checking = Checking(table, Keys(teller), lambda: 0, forgotten.append, unlimited(table))
+    checking.trust = LOST
+    of_ant = proven("ant", WORKFLOW, LOST)
+    checking.counting((of_ant,), (), ())
+    assert forgotten == ([] if may else ["w"])
+    there = table_of_newcomer(of_ant)
+    there.join(*checking_of(there, LOST).counting((), (), table.prunings.values()))
+    assert ("w" in there.workflows) is not may
+
+
+def test_what_a_lost_machine_removes_later_stays_its_own_word() -> None:
+    late = sealed_pruning("hen", Pruning("w", 1, (1, 0), "hen"), LOST)
+    table = Table(Settings())
+    table.join((), (), [late])
+    for first in (Trust(), LOST):
+        sealing = Sealing("fox", table, Keys("fox"))
+        sealing.trust = first
+        assert sealing.follow(LOST) == []
+
+
+def test_an_administrator_lends_its_word_to_no_lost_machine_that_was_none() -> None:
+    """Which may have removed, where the work was not known, what is not its person's."""
+    table = Table(Settings())
+    table.join((), (), [sealed_pruning("hen", Pruning("w", 1, (1, 0), "hen"), PAIRED)])
+    sealing = Sealing("fox", table, Keys("fox"))
+    sealing.follow(PAIRED)
+    assert sealing.follow(replace_administrators(LOST, "fox")) == []
+    sealing.follow(PAIRED)
+    assert sealing.follow(replace_administrators(LOST, "fox", "hen")) == ["w"]
+
+
+def sealed_pruning(by: str, pruning: Pruning, trust: Trust) -> Pruning:
+    sealing = Sealing(by, Table(Settings()), Keys(by))
+    sealing.trust = trust
+    told = sealing.sealed(State(prunings=(pruning,)))
+    assert isinstance(told, State)
+    return told.prunings[0]
+
+
+def replace_administrators(trust: Trust, *administrators: str) -> Trust:
+    return Trust(trust.since_ms, administrators, trust.people)
 
 
 def test_a_false_pruning_ahead_of_its_workflow_hides_nothing() -> None:

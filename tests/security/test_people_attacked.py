@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import Raw
 
 from agent.api import work
 from agent.api.people import MEET, Meet, Met
@@ -25,8 +26,11 @@ from agent.net.pairing import CodeKey
 from agent.net.recovery import Recovery, new_phrase
 from agent.net.rights import Rights
 from agent.node.agent import Agent
-from agent.protocol.events import Cancel
+from agent.protocol.effects import Verdict
+from agent.protocol.events import Cancel, Submit
+from agent.protocol.identity import SHARED
 from agent.protocol.people import People
+from agent.protocol.records import PRIORITY_LOW, TaskSpec
 from agent.protocol.requests import Requests
 from tests.certain import certain
 from tests.hosts.waiting import eventually
@@ -272,10 +276,59 @@ async def test_over_a_link_a_machine_acts_for_its_person_until_it_is_taken_away(
         await eventually(lambda: persons(ant).of(cat.node_id) != bee.node_id)
         if not guarded:
             monkeypatch.setattr(People, "owns", lambda *_: True)
+            monkeypatch.setattr(People, "is_lost", lambda *_: False)
         may = [await asked(cat, ant, *each) for each in ON_WORK]
         assert may == [not guarded] * len(ON_WORK)
         for server in servers:
             await server.stop()
+
+
+@GUARDED
+async def test_what_is_shared_by_the_name_of_a_lost_machine_is_its_persons_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guarded: bool
+) -> None:
+    """Shared before it is taken away, and after: by whichever name others know the person."""
+    async with flock(tmp_path) as (ant, bee, cat, _):
+        server = ControlServer(ant, ant.home.data)
+        await server.start()
+        ant.member_clients.serve(server.serve_member)
+        await paired(bee, cat)
+        await eventually(lambda: persons(ant).of(cat.node_id) == bee.node_id)
+        before = await shared_with(cat, ant, "before")
+        assert await asked(cat, ant, work.CANCEL, work.Cancel(before))
+        await pairing.unpair(of(bee), cat.node_id)
+        await eventually(lambda: persons(ant).of(cat.node_id) != bee.node_id)
+        if not guarded:
+            monkeypatch.setattr(People, "of", People.owner)
+        for each in (before, await shared_with(cat, ant, "after")):
+            for method, params in (
+                (work.CANCEL, work.Cancel(each)),
+                (work.RETRY, work.Retry(each)),
+            ):
+                assert await asked(cat, ant, method, params) is not guarded
+                assert await asked(bee, ant, method, params)
+        await server.stop()
+
+
+async def shared_with(whom: Agent, on: Agent, name: str) -> str:
+    """Work that waits."""
+    tasks = (TaskSpec(f"{name}.0", "one", "tell", parameters="wait"),)
+    more = {SHARED: Raw(msgspec.msgpack.encode(whom.node_id))}
+    answer = await on.ask(Submit("", name, name, "me", PRIORITY_LOW, tasks, more=more))
+    assert answer.verdict is Verdict.ACCEPTED, answer
+    return name
+
+
+async def test_a_helper_is_paired_by_a_code_and_by_nothing_else(tmp_path: Path) -> None:
+    async with shown(tmp_path) as (ant, bee, cat, code):
+        for each in ("bee", "cat"):
+            await ant.flock.administration.set_role(each, "helper", "")
+        assert not await met(bee, ant, bytes(32))
+        async with client(cat, ant) as link:
+            answered = await link.call(MEET, Meet(code.tag(cat.node_id)))
+            consent = of(cat).pen.consent(answered.person)
+            await link.call(MEET, Meet(code.tag(cat.node_id), consent))
+        assert persons(ant).of(cat.node_id) == ant.node_id
 
 
 def cancelled(agent: Agent, workflow: str) -> bool:
