@@ -151,30 +151,6 @@ def test_an_administrator_sees_and_says_who_may_do_what(qtbot: QtBot, page: Floc
     dialog.close()
 
 
-def test_two_computers_of_one_person_are_paired_in_the_window_and_parted(
-    qtbot: QtBot, page: FlockPage, machines: list[Machine]
-) -> None:
-    until(qtbot, page.roles.isEnabled)
-    page.roles.click()
-    dialog = page._roles_dialog
-
-    def persons() -> set[str]:
-        return {each.person for each in dialog.rows.rows if each.name in NAMES}
-
-    until(qtbot, lambda: len(dialog.rows.rows) > 1)
-    press(dialog, "rolesPair")
-    until(qtbot, lambda: "within ten minutes: " in dialog.note.text())
-    machines[1].said("me", "pair", dialog.note.text().rpartition(": ")[2])
-    until(qtbot, lambda: persons() == {"acor"})
-    (other,) = [each for each in dialog.rows.rows if each.name == "cagarro"]
-    assert other.role == "administrator", "as its person is"
-    assert dialog.table.choose(other.node)
-    press(dialog, "rolesUnpair")
-    press(certain(dialog.findChild(QMessageBox, "unpairBox")), "unpair")
-    until(qtbot, lambda: "" in persons())
-    dialog.close()
-
-
 def test_the_phrase_of_a_new_flock_is_shown_with_what_to_do(qtbot: QtBot, page: FlockPage) -> None:
     box = tell_phrase(page, "babab dadad")
     assert "babab dadad" in box.text()
@@ -372,3 +348,28 @@ def test_work_is_shared_as_its_person_says_and_stays_so(
 
 def facts(details: TaskDetails) -> dict[str, str]:
     return {name.text(): text.text() for name, text in details._fact_labels if name.text()}
+
+
+def test_two_computers_of_one_person_are_paired_in_the_window_and_parted(
+    qtbot: QtBot, page: FlockPage, machines: list[Machine]
+) -> None:
+    """The last one here: after it the other computer is nobody's, for ever under its key."""
+    until(qtbot, page.roles.isEnabled)
+    page.roles.click()
+    dialog = page._roles_dialog
+
+    def persons() -> set[str]:
+        return {each.person for each in dialog.rows.rows if each.name in NAMES}
+
+    until(qtbot, lambda: len(dialog.rows.rows) > 1)
+    press(dialog, "rolesPair")
+    until(qtbot, lambda: "within ten minutes: " in dialog.note.text())
+    machines[1].said("me", "pair", dialog.note.text().rpartition(": ")[2])
+    until(qtbot, lambda: persons() == {"acor"})
+    (other,) = [each for each in dialog.rows.rows if each.name == "cagarro"]
+    assert other.role == "administrator", "as its person is"
+    assert dialog.table.choose(other.node)
+    press(dialog, "rolesUnpair")
+    press(certain(dialog.findChild(QMessageBox, "unpairBox")), "unpair")
+    until(qtbot, lambda: "" in persons())
+    dialog.close()

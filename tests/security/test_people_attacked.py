@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec import Raw
 
 from agent.api import work
 from agent.api.people import MEET, Meet, Met
 from agent.api.rpc import ErrorCode
+from agent.client import Client
 from agent.client.errors import RequestError
 from agent.control.server import ControlServer
 from agent.net import acts, charter, pairing
@@ -26,11 +26,8 @@ from agent.net.pairing import CodeKey
 from agent.net.recovery import Recovery, new_phrase
 from agent.net.rights import Rights
 from agent.node.agent import Agent
-from agent.protocol.effects import Verdict
-from agent.protocol.events import Cancel, Submit
-from agent.protocol.identity import SHARED
+from agent.protocol.events import Cancel
 from agent.protocol.people import People
-from agent.protocol.records import PRIORITY_LOW, TaskSpec
 from agent.protocol.requests import Requests
 from tests.certain import certain
 from tests.hosts.waiting import eventually
@@ -293,13 +290,13 @@ async def test_what_is_shared_by_the_name_of_a_lost_machine_is_its_persons_alone
     async with shown(tmp_path) as (ant, bee, cat, _):
         await paired(bee, cat)
         await eventually(lambda: persons(ant).of(cat.node_id) == bee.node_id)
-        before = await shared_with(cat, ant, "before")
+        before = await shared_with("cat", ant, "before")
         assert await asked(cat, ant, work.CANCEL, work.Cancel(before))
         await pairing.unpair(of(bee), cat.node_id)
         await eventually(lambda: persons(ant).of(cat.node_id) != bee.node_id)
         if not guarded:
             monkeypatch.setattr(People, "of", People.owner)
-        for each in (before, await shared_with(cat, ant, "after")):
+        for each in (before, await shared_with("cat", ant, "after")):
             for method, params in (
                 (work.CANCEL, work.Cancel(each)),
                 (work.RETRY, work.Retry(each)),
@@ -308,13 +305,15 @@ async def test_what_is_shared_by_the_name_of_a_lost_machine_is_its_persons_alone
                 assert (lost, kept) == (not guarded, True)
 
 
-async def shared_with(whom: Agent, on: Agent, name: str) -> str:
-    """Work that waits."""
-    tasks = (TaskSpec(f"{name}.0", "one", "tell", parameters="wait"),)
-    more = {SHARED: Raw(msgspec.msgpack.encode(whom.node_id))}
-    answer = await on.ask(Submit("", name, name, "me", PRIORITY_LOW, tasks, more=more))
-    assert answer.verdict is Verdict.ACCEPTED, answer
-    return name
+async def shared_with(whom: str, on: Agent, name: str) -> str:
+    """Work that waits, submitted by whoever sits there."""
+    task = work.Task("one", "tell", parameters="wait")
+    own = await Client.connect(on.home)
+    try:
+        done = await own.call(work.SUBMIT, work.Submit(name, (task,), shared_with=(whom,)))
+    finally:
+        await own.close()
+    return done.workflow
 
 
 async def test_a_helper_is_paired_by_a_code_and_by_nothing_else(tmp_path: Path) -> None:
