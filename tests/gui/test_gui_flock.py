@@ -351,25 +351,30 @@ def facts(details: TaskDetails) -> dict[str, str]:
 
 
 def test_two_computers_of_one_person_are_paired_in_the_window_and_parted(
-    qtbot: QtBot, page: FlockPage, machines: list[Machine]
+    qtbot: QtBot, qapp: QApplication, login: NoLogin, tmp_path: Path
 ) -> None:
-    """The last one here: after it the other computer is nobody's, for ever under its key."""
-    until(qtbot, page.roles.isEnabled)
-    page.roles.click()
-    dialog = page._roles_dialog
+    """They are parted for good, so this flock is nobody else's."""
+    with (
+        flock(tmp_path, NAMES) as machines,
+        context_on(machines[0]) as context,
+        page_on(context, login) as page,
+    ):
+        until(qtbot, page.roles.isEnabled)
+        page.roles.click()
+        dialog = page._roles_dialog
 
-    def persons() -> set[str]:
-        return {each.person for each in dialog.rows.rows if each.name in NAMES}
+        def persons() -> set[str]:
+            return {each.person for each in dialog.rows.rows if each.name in NAMES}
 
-    until(qtbot, lambda: len(dialog.rows.rows) > 1)
-    press(dialog, "rolesPair")
-    until(qtbot, lambda: "within ten minutes: " in dialog.note.text())
-    machines[1].said("me", "pair", dialog.note.text().rpartition(": ")[2])
-    until(qtbot, lambda: persons() == {"acor"})
-    (other,) = [each for each in dialog.rows.rows if each.name == "cagarro"]
-    assert other.role == "administrator", "as its person is"
-    assert dialog.table.choose(other.node)
-    press(dialog, "rolesUnpair")
-    press(certain(dialog.findChild(QMessageBox, "unpairBox")), "unpair")
-    until(qtbot, lambda: "" in persons())
-    dialog.close()
+        until(qtbot, lambda: len(dialog.rows.rows) > 1)
+        press(dialog, "rolesPair")
+        until(qtbot, lambda: "within ten minutes: " in dialog.note.text())
+        machines[1].said("me", "pair", dialog.note.text().rpartition(": ")[2])
+        until(qtbot, lambda: persons() == {"acor"})
+        (other,) = [each for each in dialog.rows.rows if each.name == "cagarro"]
+        assert other.role == "administrator", "as its person is"
+        assert dialog.table.choose(other.node)
+        press(dialog, "rolesUnpair")
+        press(certain(dialog.findChild(QMessageBox, "unpairBox")), "unpair")
+        until(qtbot, lambda: "" in persons())
+        dialog.close()
