@@ -37,10 +37,10 @@ class Rights:
     recovery: str = ""
     sealed: Sealed | None = None
     administrators: set[str] = field(default_factory=set)
-    """People."""
+    """By the names of people, not of their machines."""
     now: dict[str, str] = field(default_factory=dict)
     ever: dict[str, str] = field(default_factory=dict)
-    """Of ``people``."""
+    """For whom each machine that was ever paired speaks, and whose it ever was: the two of ``people``."""
     roles: dict[str, str] = field(default_factory=dict)
     """Of the machines to which an administrator gave one; others have the one of their invitation."""
     keepers: dict[str, frozenset[str] | None] = field(default_factory=dict)

@@ -75,6 +75,6 @@ class WhateverRuns:
         self.most = runs - 1
 
     def worth(self, run: RunningView, after_s: float) -> bool:
-        """Tell that it is."""
+        """Return True: a second run is worth it whenever a machine has nothing else to do."""
         del run, after_s
         return True
