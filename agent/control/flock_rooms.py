@@ -68,7 +68,8 @@ class PairingRoom(Protocol):
         """Return who this machine is."""
 
     async def show(self) -> Paired:
-        """Show a new code."""
+        """Return a new code, by which one other machine can become this one's person's for ten minutes,
+        in place of the one before."""
 
     async def typed(self, code: str) -> bytes:
         """Take a code that another machine shows; return what to ask members with."""

@@ -30,7 +30,7 @@ _WORDS = (_CHANCE_BYTES + CHECK_BYTES) // 2
 
 
 def new_code() -> str:
-    """Draw a code."""
+    """Return a new code by chance, as words that a person types on the other machine."""
     return written(secrets.token_bytes(_CHANCE_BYTES))
 
 

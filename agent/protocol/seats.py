@@ -351,6 +351,8 @@ def whose_is(core: Core, task: TaskId) -> tuple[NodeId, str]:
 def helps_with(core: Core, people: tuple[str, ...], task: TaskId) -> bool:
     """Tell whether an owner who has named these people helps whoever submitted a task of the table: by
     name, or by another machine of his."""
+    if not people:  # as nearly everywhere, and this is asked of each task
+        return True
     spec = _workflow_of(core, task)
     return helps(people, spec.submitter, *others_of_person(core, spec.host))
 

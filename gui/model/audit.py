@@ -96,7 +96,8 @@ def who_text(entry: AuditEntry) -> str:
 
 
 def what_text(entry: AuditEntry) -> str:
-    """Return what was done."""
+    """Return what was done, in words of the window's language; as it was noted where no words are
+    known for it."""
     if entry.what.startswith(IN_THE_FLOCK):
         what = entry.what.removeprefix(IN_THE_FLOCK)
         known = FLOCK_ACTS.get(what) or FLOCK_ACTS.get(what.partition(" ")[0])
@@ -130,7 +131,7 @@ def is_well(entry: AuditEntry) -> bool:
 
 
 def outcome_text(entry: AuditEntry) -> str:
-    """Return how it ended."""
+    """Return how it ended, in a word; of acts that were only counted, how many they were."""
     if entry.what == "not noted":
         return tr("{count} of them", count=entry.outcome)
     if entry.outcome.startswith(REFUSED):
