@@ -20,7 +20,7 @@ A test that is a coroutine has a loop of its own, which ends with it, and a limi
 complain of fails it, also while its last tasks are cancelled.
 
 ``-n auto`` starts three workers for each core, for many tests wait for what they have started; where
-those are left out, one.
+those are left out, three for two cores.
 
 What takes long is known by its file, by what that imports, and marked: ``installers/check --fast`` and
 ``pytest -m "not live"`` leave such tests out.
@@ -76,6 +76,7 @@ MARKS = {
             "tests.hosts.machine",
             "tests.driver.nodes",
             "tests.security.forger",
+            "tests.security.test_flock_rights",
             "tests.hosts.hosts",
             "tests.workflow.agents",
             "tests/control/test_recipe",
@@ -119,9 +120,10 @@ STARTS_AN_AGENT = frozenset(["machine", "context_on"])
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Where nothing waits, more than the processors are would only collect all tests once more."""
+    """Each collects all tests once more: where few wait, that costs more than it wins."""
+    cores = os.cpu_count() or 1
     computes = "not live" in config.getoption("markexpr")
-    return min(WORKERS_MAX, (1 if computes else WORKERS_PER_CORE) * (os.cpu_count() or 1))
+    return min(WORKERS_MAX, (3 * cores + 1) // 2 if computes else WORKERS_PER_CORE * cores)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing | None:

@@ -18,11 +18,12 @@ NEWER, OLDER = "99.0.0", "0.0.1"
 
 
 class Machine:
-    """Satisfies ``Updated``; what is installed on it, and whether that starts."""
+    """Satisfies ``Updated``; what is installed on it, and which versions start."""
 
     def __init__(self, tasks: int = 0, *, linked: bool = False) -> None:
         self.tasks, self.is_linked, self._drains = tasks, linked, False
         self.installed, self.starts, self.tried = __version__, True, 0
+        self.broken = ""
 
     def in_hand(self) -> int:
         return self.tasks
@@ -39,9 +40,9 @@ class Machine:
     def look(self) -> str:
         return self.installed
 
-    def trial(self, _: str) -> bool:
+    def trial(self, version: str) -> bool:
         self.tried += 1
-        return self.starts
+        return self.starts and version != self.broken
 
     def updates(
         self, *, by_itself: bool = True, wait: bool = False, finish_s_max: float = 900.0
@@ -146,13 +147,13 @@ async def test_one_in_the_place_of_another_is_not_begun_on_its_word(
     due = watched(updates)
     machine.installed = NEWER
     await eventually(machine.drains)
-    machine.installed, machine.starts = installed, starts
+    machine.broken = "" if starts else installed
+    machine.installed = installed
     await eventually(lambda: not machine.drains())
     assert updates.view() == (UpdateView(installed, "asks", older=True) if starts else None)
     machine.tasks = 0
     tried = machine.tried
     machine.installed = "0.0.2"  # looked at, so the end of the task was, too
-    machine.starts = True
     await eventually(lambda: machine.tried > tried)
     assert not due.done()
     due.cancel()
