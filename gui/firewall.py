@@ -20,8 +20,8 @@ JOINED = "\u2060"
 
 
 def port_behind(findings: Sequence[Finding]) -> int:
-    """Return the port that a firewall may keep from others, as what was found says; 0 where nothing
-    of it is about a firewall."""
+    """Return the port that a firewall probably blocks, by these findings of ``doctor``; 0 where
+    none of them is about a firewall."""
     for each in findings:
         why = reason_of(each.why, each.text)
         if isinstance(why, Diagnosis) and why.kind in ("NobodyHeard", "OtherPort"):

@@ -37,7 +37,8 @@ class Updating(QObject):
         hosting.anew.connect(self.anew)
 
     def look(self) -> None:
-        """Begin with another version, if one is installed that may begin by itself now."""
+        """Where another installed version may begin by itself now, have agent and window begin with
+        it; do nothing else."""
         screen = self._context.screen
         node, settings = screen.node, screen.settings
         if self._at_hand() or screen.absence is not None or node is None:
@@ -55,7 +56,8 @@ class Updating(QObject):
             )
 
     def now(self, remedy: Remedy) -> None:
-        """Do what the button of the notice promises: what runs here is handed back."""
+        """Begin with the installed version at once, as the button says: the window alone for that
+        remedy, else the agent, which hands back what runs."""
         if remedy is Remedy.START_NEW_WINDOW:
             self.anew.emit()
         else:

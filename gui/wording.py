@@ -284,8 +284,9 @@ def all_explained(whys: Iterable[Raw], texts: Iterable[str]) -> list[str]:
 def sentences(
     whys: Iterable[Raw], texts: Iterable[str], between: str = "\n", names: Iterable[str] = ()
 ) -> str:
-    """Return what ``all_explained`` does, each as a sentence that begins with a capital, unless with
-    one of these names of machines, and ends with a full stop, ``between`` them; empty for none."""
+    """Return each reason or text as a sentence in the person's language, with a capital (unless it
+    begins with one of these machine ``names``) and a full stop, joined by ``between``; empty for
+    none."""
     as_they_are, told = tuple(filter(None, names)), all_explained(whys, texts)
     begun = (each if each.startswith(as_they_are) else each[:1].upper() + each[1:] for each in told)
     return between.join(f"{each.rstrip('.')}." for each in begun)

@@ -25,11 +25,9 @@ _one_at_a_time = threading.Lock()
 
 
 def decoder_of(kind: type[T]) -> Decoder[T]:
-    """Return what reads such values. Call it while a module is loaded, not when a value has come.
-
-    msgspec keeps what it finds out of a type with the type, and fills it in while other threads see
-    it: two that meet a type for the first time end the process, as those of window and agent did.
-    """
+    """Return a decoder of JSON into this type. Call it while a module is loaded, not when a value
+    has come: msgspec fills in what it knows of a type while other threads see it, and two that meet
+    a type for the first time end the process."""
     with _one_at_a_time:
         return Decoder(kind)
 

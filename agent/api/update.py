@@ -42,8 +42,8 @@ def is_later(version: str, than: str) -> bool:
 
 
 def newer_elsewhere(machines: Iterable[tuple[str, str]], own: str) -> list[NewerElsewhere]:
-    """Return which of these machines, by name and version, run a later version than this one, for
-    each version in turn; one that is empty is not known."""
+    """Return, for each version later than ``own``, which of these machines (name and version) run
+    it, the earliest version first; machines of unknown (empty) version are left out."""
     newer: dict[str, list[str]] = {}
     for name, version in machines:
         if version and is_later(version, own):

@@ -81,7 +81,8 @@ UNHELPFUL: tuple[VolunteerMode, ...] = ("not now", NOT_YET)
 
 
 def counting(rules: VolunteerRules) -> frozenset[str]:
-    """Return the names of the rules that have an effect in the mode of these, beside the mode."""
+    """Return the names of the presence rules that have an effect in the mode that these rules are
+    in, the mode itself not among them."""
     names = {"exclusive_programs"}
     if rules.mode not in UNHELPFUL:
         names.add("own_only")

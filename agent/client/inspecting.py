@@ -149,8 +149,8 @@ def _place() -> Path:
 
 
 def share_of(flight: Path, shares: Mapping[str, str]) -> str:
-    """Return how a folder is called within the shares of this machine, as ``flights/line-7``; empty
-    where it lies in none."""
+    """Return how a folder is named within a share of this machine, such as ``flights/line-7``;
+    empty where it lies in none."""
     real = flight.resolve()
     for name, folder in shares.items():
         place = Path(folder).resolve()

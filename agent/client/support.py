@@ -85,8 +85,8 @@ def support_files(home: Home) -> dict[str, str]:
 
 
 def write_bundle(path: Path, files: Mapping[str, str]) -> None:
-    """Write these texts into a new file that only this account may read. Raises ``OSError``, also
-    where there is a file of that name."""
+    """Write these texts, by their names, into a new zip archive that only this account may read.
+    Raises ``OSError``, also where there is a file of that name."""
     descriptor = os.open(
         path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
     )

@@ -102,7 +102,8 @@ def _submission(options: Options, found: Flight, share: str) -> list[str]:
 
 
 def told_of(found: Flight, flight: Path, share: str) -> list[str]:
-    """Return what was found in a flight and planned, in lines."""
+    """Return the lines that tell people what was found in a flight's folder and planned for it;
+    ``share`` is empty where the folder lies in none."""
     kinds = ", ".join(f"{kind} {count}" for kind, count in found.files.items() if count)
     lines = [f"{flight.name}: {kinds}, points {found.points}"]
     lines.append(f"{counted(found.tiles, 'tile')} along {found.length_m} m of line")

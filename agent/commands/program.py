@@ -83,8 +83,8 @@ def new(options: Options) -> int:
     node=False,
 )
 def new_workflow(options: Options) -> int:
-    """Write a new workflow into a folder that is empty or not there yet, and print how to go on (not
-    with ``--json``). Return the exit code, as ``new`` does."""
+    """Write a new workflow into a folder that is empty or not there yet, and print how to go on
+    (not with ``--json``). Return the exit code, that of a failure where the folder is not empty."""
     file = _folder(options) / f"{options.name}{SUFFIX}"
     return _write(
         options,

@@ -81,7 +81,8 @@ def priority(text: str) -> NamedPriority:
 
 
 def step_priority(text: str) -> tuple[str, NamedPriority]:
-    """Return what is typed as STEP=PRIORITY; raise ``ArgumentTypeError`` when it is no such thing."""
+    """Return step and priority typed as STEP=PRIORITY; raise ``ArgumentTypeError`` when the text is
+    no such pair."""
     name, equals, value = text.rpartition("=")
     if not (equals and name):
         raise argparse.ArgumentTypeError(f"{text!r} is not STEP=PRIORITY")

@@ -231,7 +231,8 @@ def confirm(question: str) -> bool | None:
 
 
 def phrase_lines(phrase: str) -> list[str]:
-    """Return what is said of a recovery phrase where it is shown, this once."""
+    """Return the lines to print with a recovery phrase: the phrase, and that it is shown only now
+    and has to be kept."""
     return [
         f"its recovery phrase is: {phrase}",
         "write it down and keep it apart from this machine: it is shown only now; it is the missing",

@@ -69,7 +69,8 @@ OBJECTS = (
 def note(
     call: RequestContext, method: str, params: Struct | None, error: Exception | None = None
 ) -> None:
-    """Write an act into the audit of this machine, and how it ended; do nothing for what is none."""
+    """Write what was asked, by whom, and how it ended into this machine's audit; do nothing for
+    methods that only read."""
     if method in READS and not (call.member and method in TOLD_OF):
         return
     person = call.neighbour

@@ -22,8 +22,8 @@ def for_colleagues(node: NodeView) -> NodeView:
 
 
 def told_to_colleagues(happening: session.Happening) -> session.Happening:
-    """Return an event as clients of other members are told of it: itself where it says nothing of
-    the owner of this machine."""
+    """Return an event as clients of other members are told it, without what it says of this
+    machine's owner; unchanged where it says nothing of him."""
     match happening:
         case session.VolunteeringChanged():
             reason = sharing.for_colleagues(reason_of(happening.why, happening.reason))

@@ -82,15 +82,17 @@ class Neighbour:
         self._wanted = token if account is not None else ""
 
     def prove(self, asked: str) -> tuple[str, str]:
-        """Draw a nonce and return it with this agent's proof for both; the client's own has to be
-        shown next, once, unless it says the token on a socket."""
+        """Draw a nonce and return it with the agent's proof, for the client's nonce (``asked``) and
+        this one, that it knows the token; over a port or pipe the client has to show its own proof
+        next."""
         answered = new_nonce()
         if self.account is None:
             self._wanted = proof_of(self._token, "client", self._place, asked, answered)
         return answered, proof_of(self._token, "agent", self._place, asked, answered)
 
     def may_enter(self, shown: str) -> bool:
-        """Whether what it shows is what it has to; a proof is good for one look."""
+        """Tell whether the client has shown what it has to, the token or its proof; a proof can be
+        tried once."""
         wanted = self._wanted
         if self.account is None:
             self._wanted = ""

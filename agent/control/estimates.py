@@ -62,9 +62,9 @@ ONLY_TOLD, BY_ITSELF = Basis(told=True), Basis(progress=True)
 
 
 def with_told(expected_s: float) -> tuple[int, More]:
-    """Return the length in milliseconds that the record of a task carries, that of tasks of unknown
-    length for 0 seconds, and what the record carries besides: a mark that somebody told this
-    length, only where it is the same as that of unknown ones; else nothing."""
+    """Return the length in milliseconds to put into a task's record, the default for 0 seconds (not
+    known), and what to add to the record: a mark where the told length equals the default, else
+    nothing."""
     expected_ms = max(1, round(expected_s * 1000)) if expected_s > 0 else EXPECTED_MS
     like_none = expected_s > 0 and expected_ms == EXPECTED_MS
     return expected_ms, {TOLD: Raw(msgspec.msgpack.encode(expected_ms))} if like_none else {}
@@ -316,8 +316,8 @@ class Estimates:
     def lay(
         self, steps: Sequence[Step], free: Mapping[NodeId, Sequence[Length]], fits: FitTable
     ) -> dict[TaskId, tuple[Length, Length]]:
-        """Return by task when it begins and ends, from now on, as ``Layout`` places them; ``free``
-        is not changed."""
+        """Return for each task in how long it begins and ends, when these steps are dealt to places
+        free at the times in ``free``, which stays unchanged."""
         return Layout(free, fits, self._now.lengths).lay(steps)
 
 

@@ -57,7 +57,7 @@ class EventLog:
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """Count a client among those that are told, as ``followed`` says, while the block runs."""
+        """While the block runs, count one more client as following the events (``followed``)."""
         self._followers += 1
         try:
             yield

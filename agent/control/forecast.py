@@ -57,7 +57,8 @@ class Length(NamedTuple):
         return Length(self.s + other.s, joint(self.basis, other.basis))
 
     def times(self, factor: float) -> Length:
-        """Return the same on a machine that takes so many times as long."""
+        """Return this length multiplied by ``factor``, its bounds too; itself where it is not
+        known."""
         if factor == 1.0 or not self.known:
             return self
         low_ms, high_ms = (round(each * factor) for each in (self.basis.low_ms, self.basis.high_ms))
@@ -74,7 +75,8 @@ NEVER = Length(inf)
 
 @lru_cache(4_096)
 def joint(one: Basis, other: Basis) -> Basis:
-    """Return what a length stands on that is made of two."""
+    """Return the basis of a length made of two lengths, from their bases: told if either was, the
+    fewer runs of the two; a certain one adds nothing."""
     if CERTAIN in (one, other):
         return other if one == CERTAIN else one
     fewest = min(filter(None, (one.runs, other.runs)), default=0)

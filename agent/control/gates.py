@@ -41,8 +41,8 @@ def attach_names(spec: TaskSpec) -> tuple[str, ...]:
 
 
 def outputs_of(gate: TaskSpec, attached: Sequence[Dataset]) -> tuple[Dataset, ...]:
-    """Return what a gate has for others: what is attached, and for each name behind that, up to the
-    last one that may be left open (``?``), a word that nothing is."""
+    """Return a gate's outputs: what a person attached, then a placeholder for each name left
+    without a file, up to the last one that may be left open (``?``)."""
     names = attach_names(gate)
     open_ = [at for at, name in enumerate(names) if name.endswith(LEFT_OPEN)]
     lacking = max(open_, default=-1) + 1 - len(attached)
@@ -50,9 +50,9 @@ def outputs_of(gate: TaskSpec, attached: Sequence[Dataset]) -> tuple[Dataset, ..
 
 
 def misfit(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> RefusedError | None:
-    """Return, not raise, why a gate cannot be done with so many datasets, as they are more than it
-    names or, which has a code of its own, one of ``tasks`` needs an output behind the last of them
-    that may not be left open; None where it can."""
+    """Return, not raise, why a gate cannot be done with ``count`` attached datasets: more than it
+    names, or too few for what one of ``tasks`` needs of it (a code of its own); None where it
+    can."""
     names = attach_names(gate)
     if names and count > len(names):
         only = said("one thing") if len(names) == 1 else said("{count} things", count=len(names))

@@ -43,9 +43,8 @@ WAITING_ROWS_MAX = 16
 
 
 def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
-    """Yield the event that says to clients, with names for ids and words for reasons, what the
-    notice says, without rows; one that is said so already as it is. Yield one more where a task
-    that moved is a gate that waits for a person from now on."""
+    """Yield the events for clients that a notice amounts to, with names for ids and reasons in
+    words, but without rows; a second one, that a gate waits, where a task moved to that state."""
     match notice:
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(now, task)
@@ -110,8 +109,8 @@ def _host(now: Snapshot, task: TaskId) -> str:
 
 
 def with_rows(happening: session.Happening, node: NodePort, views: Views) -> session.Happening:
-    """Return the event with the rows of tasks, machines or volunteering that it changes, as they
-    are now; as it is where it changes none."""
+    """Return the event with the present rows of the tasks, machines or volunteering that it changes
+    added; unchanged where it is about none of them."""
     match happening:
         case session.TaskMoved(task=task, after=after):
             rows, more = _of_task(task, after, views)

@@ -54,7 +54,8 @@ class Pace:
         self._left, self._at_s = float(self._most), 0.0
 
     async def keep(self) -> None:
-        """Return when the next question is due. Each that waits has its own turn."""
+        """Wait until the next question may be answered at this pace; those who wait come one after
+        the other."""
         now_s = asyncio.get_running_loop().time()
         self._left = min(self._most, self._left + (now_s - self._at_s) * self._per_s) - 1
         self._at_s = now_s

@@ -88,11 +88,9 @@ are claimed or begin, for which the event is no reason."""
 
 
 def cause_of(cause: str, after: str, name_of: Callable[[str], str]) -> Reason:
-    """Return what set a move to the state ``after`` off, which is empty for one that changes none: an
-    event, or the node, by its name, that told of it in a message; a cause that is neither, such as one
-    of a later version, as its text. An event of another task is no cause: what moves with it moves
-    because that one has ended well, or for what its own reason says, and then ``NO_REASON`` is
-    returned."""
+    """Return why a task moved to the state ``after`` (empty for none), from the cause noted with
+    the move: an event's name, or a message and its sender; any other text is returned as it is.
+    ``NO_REASON`` for an event of another task, where the task's own reason says it."""
     ends = ENDS_OF_ONE.get(cause)
     if ends is not None and after not in ends:
         supplied = cause in SUPPLYING and after not in GIVEN_UP
@@ -159,8 +157,8 @@ def find_task(
 
 
 def newest_of(table: Table, reference: str, workflow: WorkflowId) -> NewestOf | None:
-    """Return, where a reference by name led to this workflow and others have its name too, that it
-    is the newest of them; None where it was meant by its id, or is the only one."""
+    """Return that this workflow is the newest of several with its name, and of how many, where the
+    reference meant it by name; None where it was meant by id or is the only one of its name."""
     spec, word = table.workflows[workflow].spec, reference.rpartition("/")[0] or reference
     if workflow.startswith(word) and not spec.name.startswith(word):
         return None

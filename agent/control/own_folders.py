@@ -15,8 +15,8 @@ from agent.protocol.phrases import Phrase, said
 
 
 def refuse_own(path: Path) -> None:
-    """Raise ``RefusedError`` for what is taken in from a folder of Wingbeat itself, or holds one;
-    installed programs are no secret. Links are followed; the disk is asked."""
+    """Raise ``RefusedError`` where a path to be taken in lies in a folder of Wingbeat itself, or
+    holds one; programs' folders are allowed. Links are followed on the disk."""
     home = Home.of()
     own = home.own_folder(path)
     if own is not None and not home.is_program(path):
@@ -29,8 +29,8 @@ def refuse_own(path: Path) -> None:
 
 
 def misplaced(folder: Path) -> Phrase | None:
-    """Return why nothing is written into this folder: it is one of Wingbeat itself; None where it is
-    none."""
+    """Return why nothing may be written into this folder, where it is Wingbeat's own or lies in
+    one; None for any other."""
     own = Home.of().own_folder(folder, holding=False)
     if own is None:
         return None

@@ -75,7 +75,7 @@ class Verb:
     serve: Callable[[RequestContext, Any], Awaitable[Struct]]
 
     def read(self, raw: Raw) -> Any:
-        """Return the parameters of a request, decoded, as ``serve`` takes them. Raises
+        """Return a request's parameters, decoded into the type that ``serve`` takes. Raises
         ``RefusedError``, with a sentence of what is wrong, where they do not fit."""
         try:
             return self.decode(raw)

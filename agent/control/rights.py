@@ -41,9 +41,9 @@ P = TypeVar("P", bound=Struct)
 
 
 def within_rights(call: RequestContext, method: str, params: P) -> P:
-    """Return what is asked, in the name of the person who asks where that is somebody whom the system
-    names. Raises ``RefusedError`` where they act on work of others, or would have the agent write
-    into a folder of its own choice of rights."""
+    """Return the parameters as this client may ask them; a person's name replaces that of the
+    submitter on an agent that is a service. Raises ``RefusedError`` where it acts on others' work
+    without a right to, or has a service write into a folder."""
     person = call.neighbour
     if not isinstance(person, Person):
         return _of_member(call, method, params) if call.member else params

@@ -59,8 +59,8 @@ async def _data_shown(call: RequestContext, event: Submit) -> More:
 
 
 async def shown_with(call: RequestContext, named: Iterable[Dataset], whose: str) -> bytes:
-    """Return what shows with a record of this name that who asks here has the data that it names.
-    Raises ``RefusedError`` where they cannot be read."""
+    """Return the proof, for the record named ``whose``, that the asking member or this machine has
+    the named data. Raises ``RefusedError`` where they cannot be read."""
     asker = call.member_node or call.now.node
     kept = [each.dataset for each in named if not each.external]
     try:

@@ -269,7 +269,7 @@ def reason_said(machine: Machine) -> str:
 
 
 def volunteering_said(view: VolunteeringView) -> VolunteeringView:
-    """Return the view with the sentences of its reasons and of its sources worded in English."""
+    """Return the view with English sentences filled in for its reasons and its sources."""
     sources = tuple(
         replace(each, text=english(reason_of(each.why, each.text))) for each in view.sources
     )

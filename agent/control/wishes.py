@@ -22,7 +22,8 @@ TO_BE_NAMED = ""
 
 async def wish(call: RequestContext, event: Wish) -> Answer:
     """Hand a wish to the node, wait for its answer and return it. Raises ``RefusedError`` where the
-    node refuses, with names of tasks for ids; ``ServiceError`` when the node does not take it."""
+    node refuses, naming tasks, and for a submission on a machine that only helps; ``ServiceError``
+    when the node does not take it."""
     if isinstance(event, Submit) and _only_helps(call):
         raise RefusedError(
             ErrorCode.UNAUTHORISED,

@@ -19,8 +19,8 @@ class Granting:
         self._programs, self._grants, self._changed = programs, grants, changed
 
     def wanting(self) -> tuple[WantingProgram, ...]:
-        """Return the programs here that ask for more than programs have, in the order of names; but
-        for those that came with work and are asked about with it."""
+        """Return the programs here that ask for more than all programs may have, by name, with what
+        they ask for; those brought by work that waits for its own question are left out."""
         found = []
         for each in self._programs.all():
             came = bare_name(each.name) != each.name
@@ -43,8 +43,9 @@ class Granting:
         return self._grants.asked(program)
 
     async def revoke(self, name: str) -> tuple[AskedFor, ...]:
-        """Take back what a program was allowed; it does not begin any more. Return what it asks
-        for, nothing where it is not here any more. Raise ``OSError`` where that cannot be written."""
+        """Take back what a program was allowed, so that it does not start any more. Return what it
+        asks for, empty where it is not here any more. Raise ``OSError`` where that cannot be
+        written."""
         await asyncio.to_thread(self._grants.revoke, [name])
         self._changed()
         program = self._programs.get(name)

@@ -87,8 +87,8 @@ class Decisions(msgspec.Struct):
 
 
 def read_decisions(file: Path) -> Decisions:
-    """Return what was decided before, from its file; none where there is none, and where it cannot be
-    read, which is logged."""
+    """Return the owner's earlier decisions from their file; none where the file is missing or
+    cannot be read, which is logged."""
     try:
         return _read(file.read_bytes()[:FILE_BYTES_MAX])
     except FileNotFoundError:
@@ -109,7 +109,8 @@ def is_name_of(name: str, dataset: DatasetId) -> bool:
 
 
 def brought(table: Table) -> Iterator[tuple[Workflow, TaskSpec, DatasetId]]:
-    """Yield the tasks to be done that bring a program under its true name, with its folder."""
+    """Yield, for each unfinished task that brings its program along, its workflow, the task and the
+    program's dataset; not where the program's name is not made of its content."""
     for workflow, tasks in table.unfinished.items():
         for task in tasks:
             spec = table.specs[task]

@@ -114,9 +114,9 @@ class LogCopies:
         """Which of these tasks the history knows; before that is said no log is a stray."""
 
     async def begin(self, node: Node, copies: int) -> None:
-        """Open what is kept here of others, and copy what runs print here from now on. ``copies``
-        is on how many machines results lie, this one counted: below 2 nothing is copied. A database
-        that cannot be opened is logged, and then nothing is kept here."""
+        """Open the database of others' logs and copy logs of this machine's runs to others from now
+        on. ``copies`` is on how many machines results lie, this one counted: below 2 nothing is
+        copied. A database that cannot be opened is logged; then no logs are kept here."""
         self._node = node if copies > 1 and self._bytes_max else None
         try:
             self._kept = await asyncio.to_thread(KeptLogs.open, self._file)
@@ -295,8 +295,8 @@ class LogCopies:
         await asyncio.to_thread(self._delete, tasks)
 
     def gone(self, notice: WorkflowGone) -> None:
-        """Delete soon what a workflow printed that somebody removed; what has left the table because
-        its time was over is still in the history, and its logs stay."""
+        """When a workflow that a person removed has left the table, begin to delete its kept logs;
+        those of one that left by its age stay, as the history still has it."""
         spec = notice.workflow.spec
         moved_ms = (run.stamp[0] for each in notice.lives for run in each.life.runs)
         rested_ms = time.time() * 1000 - max(moved_ms, default=spec.submitted[0])

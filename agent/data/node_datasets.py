@@ -124,7 +124,8 @@ class NodeDatasets:
         return True
 
     def proven(self, event: Event) -> Event:
-        """Return what a program tells with what shows that its outputs, or its checkpoint, were here."""
+        """Return a program's event with the proof that its outputs, or its checkpoint, were here
+        added; other events, and all in a flock that does not sign, unchanged."""
         match event:
             case ChildSucceeded():
                 named = event.outputs
@@ -247,8 +248,8 @@ class NodeDatasets:
         return self._node.holders(dataset)
 
     async def only_of(self, workflows: Collection[WorkflowId]) -> dict[DatasetId, int]:
-        """Return the datasets on this disk that nothing but these workflows has, with their sizes;
-        programs that were published or accepted here are not among them."""
+        """Return the datasets on this disk that only these workflows use, with their sizes in
+        bytes; programs published or accepted here are left out."""
         alone = only_of(self._node.table, workflows).difference(self._besides())
         rows = await asyncio.to_thread(self.store.listing)
         return {each.dataset: each.size_bytes for each in rows if each.dataset in alone}

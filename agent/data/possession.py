@@ -32,7 +32,8 @@ class Possession:
         return dataset in self._known
 
     def look(self, dataset: DatasetId) -> None:
-        """Read some of a dataset; for a thread. Raise ``OSError`` where it cannot be read here."""
+        """Read a dataset, unless done before, so that its possession can be proven; blocks. Raise
+        ``OSError`` where it cannot be read here."""
         if dataset in self._known:
             return
         found = _hashed(self._store, dataset)

@@ -34,8 +34,9 @@ class PublishedFolders:
         return self._folder / dataset.partition(":")[2]
 
     def prepare(self, name: str, dataset: DatasetId) -> Program:
-        """Lay a program out, once, let it be run and return it. Raise ``ProgramError`` where it is
-        none or not called so, ``OSError`` where it cannot be laid out."""
+        """Lay a published program out on the disk, if it is not yet, add it to the programs that
+        can run, and return it. Raise ``ProgramError`` where it is no program or its name is not its
+        content's, ``OSError`` where it cannot be laid out."""
         if not is_name_of(name, dataset):
             raise ProgramError(f"{name} is not the name of {dataset}")
         place = self.place(dataset)
@@ -47,8 +48,8 @@ class PublishedFolders:
             raise ProgramError(str(error).replace(f"{place}{os.sep}", "")) from error
 
     def look(self, name: str, dataset: DatasetId) -> None:
-        """Have a program among ``seen``, of which nothing stays on the disk. Raise as ``prepare``
-        does."""
+        """Read a published program's description into ``seen`` and leave nothing on the disk. Raise
+        ``ProgramError`` where it is no program, ``OSError`` where it cannot be laid out."""
         if name in self.seen:
             return
         with self._beside() as beside:

@@ -122,8 +122,8 @@ class PublishedPrograms:
         self._look_soon()
 
     def moved(self, moved: TaskMoved) -> None:
-        """Look in a moment for programs to ask for, where a task has just come and the owner wants
-        to be asked, and for leave that is over where one has ended; do nothing for other moves."""
+        """Notice that a task moved: where it is new, look soon for programs to ask the owner for;
+        where it has ended, for permissions that are over by that."""
         came = moved.before is None and self.mode != NEVER
         if came or (self._decisions.once and moved.after in ENDED):
             self._look_soon()
@@ -181,9 +181,9 @@ class PublishedPrograms:
             self._handed_in.pop(name, None)
 
     def questions(self) -> list[PermissionAsked]:
-        """Return what the owner is asked, the oldest first, without names of machines; empty where
-        no programs are taken. Where all are, it is about those that ask for more than programs
-        have."""
+        """Return the questions for the owner, the oldest first, without names of machines; empty
+        where no published programs are taken. Where all are taken, only programs are asked for that
+        want more than others have."""
         if self.mode == NEVER:
             return []
         found = questions(self._table, self._decisions, self.decision, self._home_of)
@@ -200,8 +200,8 @@ class PublishedPrograms:
         )
 
     def waiting(self) -> list[ProgramWaiting]:
-        """Return the programs that the owner is asked for, each with who submitted the first work
-        with it."""
+        """Return the programs that wait for the owner's answer, each once, with the first workflow
+        that brought it and its submitter."""
         found: dict[str, ProgramWaiting] = {}
         for asked in self.questions():
             for each in asked.programs:
@@ -295,8 +295,8 @@ class PublishedPrograms:
                 log.info("it is not known what %s asks for: %s", each.program, error)
 
     def remind(self, workflow: WorkflowId) -> bool:
-        """Tell of the question about a workflow again, at most once a minute; return whether there
-        is one."""
+        """Announce the question about a workflow's programs again, at most once a minute; tell
+        whether there is such a question."""
         found = [each for each in self.waiting() if each.workflow == workflow]
         now_s = time.monotonic()
         if found and now_s - self._announced.get(workflow, -REMIND_S) >= REMIND_S:

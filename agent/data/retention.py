@@ -50,9 +50,8 @@ log = logging.getLogger(__name__)
 
 
 def wanted_of(table: Table, others: Iterable[DatasetId] = ()) -> Wanted:
-    """Return which datasets must stay, as the table tells: needed by unfinished workflows, or
-    results of finished ones, where one failed all that it was given and made. ``others`` are needed
-    as well."""
+    """Return which datasets must stay: those of unfinished workflows and ``others`` as needed, and
+    as results the final ones of workflows that ended well and all of those that failed."""
     needed, results = set(others), set[DatasetId]()
     for name, workflow in table.workflows.items():
         if table.unfinished.get(name):
@@ -65,7 +64,8 @@ def wanted_of(table: Table, others: Iterable[DatasetId] = ()) -> Wanted:
 
 
 def only_of(table: Table, workflows: Collection[WorkflowId]) -> set[DatasetId]:
-    """Return what these workflows were given, made and saved, and no other workflow of the table."""
+    """Return the datasets that these workflows were given, made or saved and that no other workflow
+    of the table names."""
     mine, others = set[DatasetId](), set[DatasetId]()
     for name, workflow in table.workflows.items():
         (mine if name in workflows else others).update(_all_of(table, workflow))
@@ -176,9 +176,9 @@ class DatasetRetention:
         return wanted_of(self._node.table, (*self._others(), *self._added))
 
     async def only_here(self) -> list[DatasetId]:
-        """Have what only this node keeps of what the flock needs copied from now on, because it
-        goes, and return what is left of it; nothing with a back end, which has it all. Raise
-        ``DatasetError`` when it cannot be read what is here; it is copied all the same."""
+        """Return the needed datasets that only this machine has, and have them copied to others
+        from now on, because it leaves; empty with a back end, which has all. Raise ``DatasetError``
+        when the disk cannot be read; they are copied all the same."""
         if self.look_elsewhere is not None:
             return []
         if not self._leaving:

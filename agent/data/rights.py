@@ -48,7 +48,8 @@ class DataRights:
         self._brought: dict[tuple[NodeId, DatasetId], None] = {}
 
     def may_have(self, peer: NodeId, dataset: DatasetId) -> bool:
-        """Tell whether this member may fetch the dataset here now; a moment later more may be known."""
+        """Tell whether this member may fetch the dataset from here, by what is known now: its own,
+        an administrator's, shared with it, or input of what it runs."""
         if not self._node.signs or peer == self._me or self._administers(peer):
             return True
         if (peer, dataset) in self._brought:
@@ -67,8 +68,8 @@ class DataRights:
         return not self._node.signs or self._lends(self._spec(task), dataset)
 
     def refused(self, peer: NodeId, dataset: DatasetId) -> None:
-        """Count that a member asked for what is not for it; not where nobody is known whose it is, nor
-        where it was to run what takes it, which was cancelled meanwhile."""
+        """Count against a member that it asked for a dataset that is not for it; not where the
+        dataset's owner is unknown, or the member was promised a task that takes it."""
         node = self._node
         his = [task for task, claimant in node.promises.given if claimant == peer]
         was_at = (self._spec(task) for task in his if dataset in node.needed(task))
@@ -85,8 +86,9 @@ class DataRights:
     async def not_for(
         self, asker: NodeId, given: Collection[DatasetId], tasks: Collection[TaskId]
     ) -> WorkflowSpec | None:
-        """Return whose data or results a submission names that are not for who submits it here; None
-        where all are. Who sits here may name what lies here."""
+        """Return a workflow whose data or results a submission names although the submitter may not
+        read them; None where it may read all. A submitter on this machine may name what lies
+        here."""
         if not self._node.signs or self._administers(asker):
             return None
         for dataset in given:
@@ -101,8 +103,9 @@ class DataRights:
         return next((each for each in specs if not self._reads(each, asker)), None)
 
     async def shown(self, asker: NodeId, given: Collection[DatasetId], whose: str) -> bytes:
-        """Return what a record of this name carries to show that its author has these data, as far as
-        they lie here and he may read them. Raise ``OSError`` where they cannot be read."""
+        """Return the proof, for the record named ``whose``, that the asker has these data, as far
+        as they lie here and it may read them; empty in a flock that does not sign. Raise
+        ``OSError`` where they cannot be read."""
         node = self._node
         if not node.signs:
             return b""

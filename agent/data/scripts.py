@@ -15,9 +15,9 @@ Contents = dict[str, tuple[int, bytes | None]]
 
 
 async def program_files(datasets: NodeDatasets, asked: AskedProgram) -> list[Script]:
-    """Return the files of a program in the order of their paths, then those that it has no more; it
-    is fetched if it is not here. Raise ``OSError`` where it cannot be had. A version before that
-    cannot be read any more counts as none."""
+    """Return the files of a program, by path, each with how it differs from the version that was
+    allowed last, then the files that it no longer has; fetch it first if it is not here. Raise
+    ``OSError`` where it cannot be had. An earlier version that cannot be read counts as none."""
     await datasets.bring(asked.folder.dataset)
     now = await _contents(datasets, asked.folder.dataset)
     before: Contents = {}

@@ -38,7 +38,8 @@ class SecretValues:
         self.changed: Callable[[], object] = int
 
     def load(self) -> None:
-        """Read which names there are; an index that cannot be read is logged and counts as empty."""
+        """Read the index of this account's secrets and which ones administrators have laid down; an
+        index that cannot be read is logged and counts as empty."""
         try:
             content = self._folder.read(INDEX)
             self._own = _read_index(content) if content is not None else {}
@@ -48,7 +49,8 @@ class SecretValues:
         self.look()
 
     def look(self) -> None:
-        """See anew what administrators have laid down."""
+        """Read anew which secrets administrators have laid down for this machine; a folder that
+        cannot be listed has none."""
         found: list[str] = []
         try:
             if self._machine is not None and self._machine.is_dir():
@@ -67,7 +69,8 @@ class SecretValues:
         return tuple(SecretView(*each) for each in sorted((places | self._own).items()))
 
     def get(self, name: str) -> bytes:
-        """Return a value; raise ``OSError`` where it cannot be had."""
+        """Return the value of a secret, the account's own before an administrator's; raise
+        ``OSError`` where there is none or it cannot be read."""
         if name not in self._own:
             content = self._of_machine(name)
             if content is None:
@@ -84,8 +87,8 @@ class SecretValues:
         return kept
 
     def set(self, name: str, value: bytes) -> SecretView:
-        """Keep a value and return where it lies; raise ``ServiceError`` where it can be kept
-        nowhere."""
+        """Keep a secret's value in the system's key store, else in a private file; return its name
+        and where it lies. Raise ``ServiceError`` where there are too many already."""
         if len(self._own) >= SECRETS_MAX and name not in self._own:
             raise ServiceError(f"There are {SECRETS_MAX} secrets here already: forget some first.")
         place: Place = "key store"
@@ -101,7 +104,8 @@ class SecretValues:
         return SecretView(name, place)
 
     def forget(self, name: str) -> None:
-        """Delete an own value; raise ``ServiceError`` where there is none."""
+        """Delete a secret of this account; raise ``ServiceError`` where there is none of the name,
+        or it cannot be deleted."""
         if name not in self._own:
             told = "an administrator's" if name in self._laid_down else "not here"
             raise ServiceError(f"The secret {name} is {told}.")

@@ -73,8 +73,8 @@ class SharedResults:
         task.add_done_callback(self._committing.discard)
 
     async def close(self) -> None:
-        """Give up what is being committed: wait until the back end has answered, and do not call
-        ``then`` for it. Nobody asks the back end for this node's commits after that."""
+        """Cancel the commits under way and wait until the back end has answered; their ``then`` is
+        not called. Nothing may be committed after that."""
         for task in list(self._committing):
             task.cancel()
         await asyncio.gather(*self._committing, return_exceptions=True)

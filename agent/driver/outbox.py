@@ -109,7 +109,7 @@ class Outbox:
             self.advance()
 
     def submit(self) -> None:
-        """Submit the records that were not yet, in order, without waiting for them."""
+        """Hand the records that were not yet to the journal, in order, without waiting for it."""
         unsubmitted, self._unsubmitted = self._unsubmitted, []
         for batch in unsubmitted:
             assert batch.persist is not None

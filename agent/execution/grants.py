@@ -76,7 +76,8 @@ class Grants:
             log.warning("%s cannot be read (%s): programs are asked about again", self.file, error)
 
     def asked(self, program: Program) -> tuple[AskedFor, ...]:
-        """Return what a program asks for, and what of that it may have."""
+        """Return all that a program asks to reach beyond its folder, each with whether it was
+        granted, is refused to all programs, or is missing here."""
         granted = (self._granted or {}).get(program.name, ())
         return tuple(
             AskedFor(
@@ -98,7 +99,8 @@ class Grants:
         )
 
     def withheld(self, programs: Iterable[Program]) -> tuple[Withheld, ...]:
-        """Return what keeps these programs from running here, one thing of each."""
+        """Return, for each of these programs that may not run yet, the first thing that it asks for
+        and was not granted or that is missing here; empty when all may run."""
         found = []
         for program in programs:
             for each in self.asked(program):

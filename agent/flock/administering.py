@@ -46,8 +46,9 @@ class Administering:
         self._flock, self._network, self._known = flock, network, known
 
     async def appoint(self, member: str, what: Given, phrase: str, *, withdraw: bool) -> Acted:
-        """Make a member an administrator or keeper, or end that; raise ``ServiceError`` where this
-        machine may not, ``WantsPhraseError`` where the phrase is missing."""
+        """Make a member an administrator or keeper, or end that; return who it is and who has said
+        so where that is not enough yet. Raise ``ServiceError`` where this machine may not,
+        ``WantsPhraseError`` where the phrase is missing."""
 
         async def act(membership: Membership) -> Acted:
             node = self._known(member)
@@ -57,7 +58,9 @@ class Administering:
         return await self._do("appoint", act)
 
     async def set_role(self, member: str, role: str, phrase: str) -> Acted:
-        """Make a member an operator or a helper; raises what ``appoint`` does."""
+        """Make a member an operator or a helper; return who it is and who has said so where that is
+        not enough yet. Raise ``ServiceError`` where this machine may not, ``WantsPhraseError``
+        where the phrase is missing."""
 
         async def act(membership: Membership) -> Acted:
             node = self._known(member)
@@ -66,8 +69,9 @@ class Administering:
         return await self._do("give roles", act)
 
     async def recover(self, phrase: str, *, check: bool) -> str:
-        """Make this machine the flock's only administrator, or only check the phrase, and return the
-        flock's name; raise ``ServiceError`` where it is another one."""
+        """Make this machine the flock's only administrator by the recovery phrase or, with
+        ``check``, only compare the phrase; return the flock's name. Raise ``ServiceError`` where
+        the phrase is not right."""
 
         async def act(membership: Membership) -> str:
             if check:
@@ -79,8 +83,8 @@ class Administering:
         return await self._do("recover a flock", act)
 
     async def upgrade(self) -> PhraseShown:
-        """Give a flock of before administrators, this machine the first; raise ``ServiceError`` on
-        one that is no keeper."""
+        """Found administrators for a flock of an older version that has none, with this machine the
+        first, and return the recovery phrase; raise ``ServiceError`` on one that is no keeper."""
 
         async def act(membership: Membership) -> PhraseShown:
             return PhraseShown(membership.flock.name, await administration.upgrade(membership))
@@ -88,7 +92,9 @@ class Administering:
         return await self._do("upgrade a flock", act)
 
     async def renew_phrase(self, phrase: str) -> PhraseShown:
-        """Draw another recovery phrase, or agree to one; raises what ``appoint`` does."""
+        """Draw another recovery phrase, or agree to the one that another administrator drew; return
+        it (empty then) and who has said so where that is not enough yet. Raise ``ServiceError``
+        where this machine may not, ``WantsPhraseError`` where the old phrase is missing."""
 
         async def act(membership: Membership) -> PhraseShown:
             fresh, agreed = await administration.renew_phrase(membership, phrase)
@@ -97,7 +103,8 @@ class Administering:
         return await self._do("renew the phrase", act)
 
     def waiting(self) -> Iterator[Reason]:
-        """Yield what waits for a person with rights in the flock, and how this keeper's key lies."""
+        """Yield what an administrator or keeper should look at: acts that wait for voices, audits
+        cut short, a key of the flock that is locked or lies in clear; nothing without a flock."""
         try:
             network = self._network("act")
         except ServiceError:

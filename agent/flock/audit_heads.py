@@ -30,7 +30,8 @@ class AuditHeads:
         """Whose audit is shorter, or another, than it was: with the number of its last entry then."""
 
     def load(self) -> None:
-        """Read what was kept; a file that cannot be read is logged and counts as empty."""
+        """Read the remembered ends of peers' audits from the file; a file that cannot be read is
+        logged and counts as empty."""
         try:
             with self._path.open("rb") as file:
                 told = json.loads(file.read(FILE_BYTES_MAX))
@@ -46,7 +47,9 @@ class AuditHeads:
         return dict(self._known.get(node, {}))
 
     def heard(self, node: NodeId, number: int, value: str) -> bool:
-        """Remember what a peer says of itself; tell whether that is news to be kept."""
+        """Remember the number and hash of the last entry in a peer's audit, as it tells them; tell
+        whether that is news to be saved. Where it contradicts what the peer told before, log that
+        and note the peer in ``cut``."""
         known = self._known.setdefault(node, {})
         highest = max(known, default=0)
         if number < highest or known.get(number, value) != value:
@@ -65,7 +68,7 @@ class AuditHeads:
         return True
 
     def save(self) -> None:
-        """Write all in the place of the file; a failure is only logged."""
+        """Write all remembered ends in the place of the file; a failure is only logged."""
         fresh = self._path.with_suffix(".unfinished")
         try:
             fresh.write_text(json.dumps(self._known), encoding="utf-8")

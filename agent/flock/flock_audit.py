@@ -45,7 +45,8 @@ class FlockAudit:
             self._audit.grown = network.audit_grown
 
     def note_news(self, network: FlockNetwork) -> None:
-        """Write what has changed in the flock since this was called last."""
+        """Write acts on the flock and new members into this machine's audit that came since the
+        last call; the first call only notes what there is."""
         if self._audit is None:
             return
         roster = network.membership.roster

@@ -113,8 +113,8 @@ class MemberClients:
         return network.membership
 
     def noticed(self, notice: object) -> None:
-        """Cut off, when the flock has changed, the clients and the members asked from here that do
-        not belong any more, and all when this node has left; other notices are ignored."""
+        """When the flock has changed, cut off clients from machines that do not belong any more and
+        questions to them, or all where this node has left; ignore other notices."""
         if not isinstance(notice, FlockChanged):
             return
         network = self._own.network

@@ -38,15 +38,15 @@ class Pairing:
 
     @property
     def people(self) -> People:
-        """Which machines are one person's; nobody's without a flock."""
+        """Return which machines belong to one person; nobody's do without a flock."""
         try:
             return self._network("look").membership.roster.charter.rights.people
         except ServiceError:
             return NO_PEOPLE
 
     def name_of(self, node: NodeId) -> str:
-        """Return what the person is called for whom a machine speaks with others, with some of his key
-        where two are called so; empty where it speaks for itself."""
+        """Return the name of the person to whom a paired machine belongs, with a part of the key
+        where two have one name; empty for a machine that is not paired."""
         people = self.people
         if node not in people.ever or people.is_lost(node):
             return ""
@@ -56,8 +56,8 @@ class Pairing:
         return name if len(alike) < 2 else f"{name} ({person[:KEY_LETTERS]})"
 
     def left_of(self, node: NodeId) -> str:
-        """Return what a person has to know who expels a machine that is not its person's only one; empty
-        where it is."""
+        """Return a warning for who expels a machine whose person has other machines, which still
+        speak for him; empty where there are none."""
         network = self._network("look")
         rights = network.membership.roster.charter.rights
         others = [each for each in rights.machines(rights.person(node)) if each != node]
@@ -67,7 +67,8 @@ class Pairing:
         return f"its person still speaks on {names}: see whether that is he"
 
     def mine(self) -> MeReply:
-        """Return who this machine is; raise ``ServiceError`` without a flock."""
+        """Return who this machine's person is and which machines are his; raise ``ServiceError``
+        without a flock."""
         network = self._network("be paired")
         own = network.membership.node_id
         person = self.people.of(own)
@@ -78,8 +79,9 @@ class Pairing:
         return MeReply(name, person, tuple(shown))
 
     async def show(self) -> Paired:
-        """Show a new code in the place of the last. Raise ``ServiceError`` where this machine cannot be
-        paired."""
+        """Make a new pairing code, in place of the last, and return it with who this machine's
+        person is and until when it can be typed. Raise ``ServiceError`` where this machine cannot
+        be paired."""
         membership = self._network("be paired").membership
         pairing.check_pairs(membership)
         code = pairing.new_code()
@@ -88,16 +90,17 @@ class Pairing:
         return Paired(self.mine(), code, round((time.time() + pairing.VALID_S) * 1000))
 
     async def typed(self, code: str) -> bytes:
-        """Take a code that another machine shows, and return what to ask members with. Raise
-        ``ServiceError`` for a typing error, and where this machine is somebody's already."""
+        """Note the code that a person typed here, as another machine shows it, and return the tag
+        by which to ask members for it. Raise ``ServiceError`` for a typing error, and where this
+        machine is paired already."""
         membership = self._network("be paired").membership
         pairing.check_is_new(membership)
         self._typed = await asyncio.to_thread(CodeKey.of, code, membership.flock.flock_id)
         return self._typed.tag(membership.node_id)
 
     def consent(self, shown_on: NodeId, met: Met) -> bytes:
-        """Return this machine's consent for the person that a member has named; empty where it has not
-        shown that it knows the code."""
+        """Return this machine's signed consent to belong to the person that a member named; empty
+        where no code was typed here or that member has not proven that it knows it."""
         membership = self._network("be paired").membership
         if self._typed is None:
             return b""
@@ -108,8 +111,9 @@ class Pairing:
         return membership.pen.consent(met.person)
 
     async def meet(self, asking: NodeId, tag: bytes, consent: bytes) -> Met:
-        """Answer a member that was told the code shown here; with its consent, sign that it is this
-        person's. Raise ``ServiceError`` where it does not know the code, or cannot be his."""
+        """Answer a member that proves to know the code shown here with this machine's person; given
+        its consent, sign that it belongs to this person. Raise ``ServiceError`` where it does not
+        know the code, or may not be paired."""
         membership, shown = self._network("be paired").membership, self._shown
         if shown is None or not shown.is_meant(asking, tag, time.monotonic()):
             raise ServiceError("no such code is shown here")
@@ -120,8 +124,8 @@ class Pairing:
         return Met(person, shown.code.proof(asking, membership.node_id, person))
 
     async def settled(self, person: str) -> Paired:
-        """Wait until this node has heard that it is this person's; raise ``ServiceError`` where that
-        takes too long."""
+        """Wait until this node has heard that it belongs to this person, and return who that is;
+        raise ``ServiceError`` where that takes too long."""
         membership = self._network("be paired").membership
         heard = asyncio.Event()
         unwatch = membership.roster.watch(heard.set)
@@ -140,7 +144,8 @@ class Pairing:
         return Paired(self.mine())
 
     async def unpair(self, member: str, phrase: str) -> Acted:
-        """Take a machine away from its person; raise ``ServiceError`` where this one may not,
+        """Take a machine away from its person; return which one it is and who has said so where
+        that is not enough yet. Raise ``ServiceError`` where this machine may not,
         ``WantsPhraseError`` where the phrase is missing."""
 
         async def act(membership: Membership) -> Acted:

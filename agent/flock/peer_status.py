@@ -188,7 +188,7 @@ class PeerNotices:
         self._owed.pop(peer, None)
 
     def close(self) -> None:
-        """Cancel all that is still to be told, of whatever peer."""
+        """Cancel all notices that are still to be told, whatever peer they are of."""
         for timer in self._quiet.values():
             timer.cancel()
         self._quiet.clear()

@@ -112,8 +112,8 @@ class AuditLog:
     def first_broken(
         entries: Iterable[AuditEntry], witnessed: Mapping[int, str]
     ) -> tuple[int, Phrase | None]:
-        """Return the number of the first entry that is wrong, and why; 0 where none is. ``witnessed``
-        are hashes that others know by the numbers of entries."""
+        """Return the number of the first entry that is wrong, and why; 0 and None where all are
+        right. ``witnessed`` are the hashes of entries, by number, that others know."""
         before: AuditEntry | None = None
         for entry in entries:
             wrong = _wrong(entry, before, witnessed)

@@ -64,7 +64,7 @@ class Uptimes:
         self._looking = asyncio.create_task(self._look_often())
 
     async def close(self) -> None:
-        """Stop watching, and keep what was seen."""
+        """Stop watching how long machines are up, and write what was seen to the disk."""
         if self._looking is not None:
             self._looking.cancel()
             self.look()
@@ -86,7 +86,8 @@ class Uptimes:
                 pass
 
     def look(self) -> None:
-        """Count the working hours since the last look."""
+        """Count the time since the last look as up or down for each known machine, in working
+        hours; older times fade."""
         since_s, now_s = self._seen_s, self._now_s()
         self._seen_s = now_s
         if not 0.0 < since_s < now_s:  # the first look, or the clock was set back

@@ -33,6 +33,8 @@ class SecretService:
         self._home, self._bus = home, bus
 
     def put(self, name: str, value: bytes) -> None:
+        """Keep a value under this name in the account's key store, over an earlier one; raise
+        ``OSError`` where the store is missing or locked."""
         with closing(self._connected()) as connection:
             ask = _asking(connection)
             properties = {
@@ -50,6 +52,8 @@ class SecretService:
                 raise OSError("the key store of this account wants to be asked at its screen")
 
     def get(self, name: str) -> bytes:
+        """Return the value that is kept under this name; raise ``OSError`` where there is none, or
+        the store is missing or locked."""
         with closing(self._connected()) as connection:
             ask = _asking(connection)
             found, _ = self._search(ask, name)

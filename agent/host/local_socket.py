@@ -86,7 +86,8 @@ def is_service_there(path: Path) -> bool:
 
 
 def service_answers(path: Path, within_s: float) -> bool:
-    """Tell whether a service takes clients there now."""
+    """Tell whether a service listens at this path and takes clients now; False where it does not
+    within ``within_s``."""
     if sys.platform == "win32":
         return is_service_there(path)
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system

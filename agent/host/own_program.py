@@ -57,7 +57,8 @@ def installed_version() -> str:
 
 
 def starts(version: str) -> bool:
-    """Tell whether the version that would be started next can be loaded, and is this one. Blocks."""
+    """Tell whether the installed program can be started and reports this ``version``, by running
+    it; waits for that."""
     words = [_moved(sys.executable), "-I", "-m", "agent", "--version"]
     try:
         done = subprocess.run(

@@ -129,7 +129,8 @@ class Pen:
 
 
 def has_consented(flock_id: str, act: Act) -> bool:
-    """Tell whether the machine that a pairing names has agreed to be this person's, itself."""
+    """Tell whether the machine that a pairing act names has itself signed that it agrees to belong
+    to this person."""
     try:
         consent = _consent.decode(act.data)
         key = _public(consent.key)
@@ -174,8 +175,8 @@ def signed_part(flock_id: str, act: Act) -> bytes:
 
 
 def sealed_in(act: Act) -> Sealed:
-    """Return what a founding, or a new phrase, has in it; raise ``MembershipError`` when that cannot
-    be read."""
+    """Return the sealed key that a founding act, or one with a new phrase, carries; raise
+    ``MembershipError`` when that cannot be read."""
     try:
         return _sealed.decode(act.data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -53,7 +53,9 @@ async def set_role(membership: Membership, node_id: str, role: str, phrase: str 
 
 
 async def expel(membership: Membership, node_id: str, phrase: str = "") -> list[str]:
-    """Expel a member for ever; returns and raises what ``appoint`` does."""
+    """Expel a member for ever; return who has said so where that is not enough yet, else nobody.
+    Raise ``MembershipError`` where this node may not or the disk refuses, ``WantsPhraseError``
+    where the phrase is missing."""
     if not membership.roster.charter:
         await membership.state_expulsion(node_id)
         return []
@@ -125,7 +127,8 @@ async def renew_phrase(membership: Membership, phrase: str = "") -> tuple[str, l
 
 
 def leaving(membership: Membership) -> Act | None:
-    """Return this node's own word that it leaves, None in a flock without acts."""
+    """Return a signed act by which this node leaves, for others to take in; None in a flock without
+    acts."""
     roster = membership.roster
     if not roster.charter:
         return None
@@ -135,7 +138,8 @@ def leaving(membership: Membership) -> Act | None:
 
 
 async def tell_older(membership: Membership) -> None:
-    """State, on a keeper, what acts say, for members whose version knows none; raise
+    """State, with the authority's key, what the flock's acts say, for members of a version that
+    knows no acts; do nothing on a node that is no keeper, or when all is stated. Raise
     ``MembershipError`` when the disk refuses."""
     roster, rights = membership.roster, membership.roster.charter.rights
     wanted = [(each.kind, node_id) for node_id, each in rights.departed.items()]
@@ -155,7 +159,10 @@ async def tell_older(membership: Membership) -> None:
 async def act_by_voices(
     membership: Membership, kind: str, whom: str, value: str, phrase: str, data: bytes = b""
 ) -> list[str]:
-    """Sign an act that takes one administrator or several; returns and raises what ``appoint`` does."""
+    """Sign an act that may take several administrators, also with the recovery ``phrase`` if given.
+    Return the names of who has said so where that is not enough yet, else nobody. Raise
+    ``MembershipError`` where this node may not or the disk refuses, ``WantsPhraseError`` where only
+    the phrase could complete it."""
     _check_acts(membership)
     roster, own = membership.roster, membership.node_id
     rights = roster.charter.rights
@@ -192,8 +199,8 @@ async def act_by_voices(
 
 
 async def sign_act(membership: Membership, pen: Pen, act: Act) -> None:
-    """Sign an act as it stands on all that is known, and take it in; raise ``MembershipError`` where it
-    does not count, as of one who has signed too many, and when the disk refuses."""
+    """Sign an act, on top of all that are known, with this pen and take it in; raise
+    ``MembershipError`` where it would not count or the disk refuses."""
     if not await membership.take_acts(pen.sign(membership.roster.charter.standing(act))):
         raise MembershipError(
             "nobody would take this: this machine has signed too much, or may not; do it on another one"

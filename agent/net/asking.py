@@ -72,8 +72,7 @@ class Door:
 
     @property
     def keeper(self) -> str:
-        """What the keeper's machine calls itself, or was called when its certificate was issued where
-        it does not say."""
+        """Return what the keeper's machine calls itself, else how its certificate names it."""
         if self.name:
             return certificates.clean_name(self.name)
         return certificates.member_of(self.certificate).host_name

@@ -98,14 +98,15 @@ class Charter:
 
     @property
     def heads(self) -> Heads:
-        """The acts on which no other stands, as if there were none of those who left, on which nothing
-        stands, and none that versions before may lack."""
+        """Return the names of the acts on which no other act stands, sorted; acts that say nothing
+        to others (those of who left) and those that older versions may lack are passed over."""
         acts = {name: act for name, act in self._stood_on() if not self._is_new(act)}
         stood_on = {each for act in acts.values() for each in act.stands_on}
         return tuple(sorted(acts.keys() - stood_on))[:HEADS_MAX]
 
     def standing(self, act: Act) -> Act:
-        """Return an act, to be signed, as it stands on all that is known."""
+        """Return the act, not signed yet, with the names of the newest acts known filled in, so
+        that it stands on all of them."""
         known = {each for _, act in self._stood_on() for each in act.knows}
         new = {name for name, act in self._stood_on() if self._is_new(act)}
         also = tuple(sorted(new - known))[:KEPT_STATEMENTS_MAX]
@@ -318,6 +319,8 @@ class _Replay:
         self._voices: dict[_Matter, dict[str, int]] = {}
 
     def run(self, void: int) -> None:
+        """Apply all acts in their order, but those in ``void`` (a bit for each), then note which
+        wait for further voices."""
         for place, act in enumerate(self._acts):
             if not void >> place & 1:
                 self._hear(place, act)
@@ -329,7 +332,8 @@ class _Replay:
         )
 
     def voided_by(self, taken: _Taken, void: int) -> int:
-        """The acts, a bit for each, that do not count any more for this."""
+        """Return, as a bit for each, the acts that do not count any more because of something taken
+        from their signer, which the signer did not know of."""
         bits = 0
         for place, signer in enumerate(self._signers):
             act = self._acts[place]

@@ -123,8 +123,8 @@ class Dialler:
             self.found(peer, [address], proven=True)
 
     def unannounced(self, peer: NodeId) -> None:
-        """Forget a peer that, as somebody on the network says, does not announce itself any more,
-        unless it is linked; where it was proven to be, it is still called, but rarely."""
+        """Forget how to reach a peer that took its multicast announcement back, unless a link or
+        member had shown its address: such a peer is still called, but rarely."""
         target = self._targets.get(peer)
         if target is None or not target.proven:
             self.gone(peer)

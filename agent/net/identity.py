@@ -162,8 +162,8 @@ def own_key(folder: PrivateFolder) -> PrivateKey:
 
 
 def node_id_in(path: Path) -> str:
-    """Return the name of the node whose identity lies in this folder: it is that of its key, which it
-    has before it joins a flock and takes with it. Raise ``MembershipError``."""
+    """Return the id of the node whose identity lies in this folder, a digest of its key; folder and
+    key are made if there are none. Raise ``MembershipError`` when they cannot be made or read."""
     folder = PrivateFolder(path)
     folder.prepare()
     return certificates.node_id_of(own_key(folder).public_key())

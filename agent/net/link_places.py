@@ -38,7 +38,8 @@ class MemberHosts:
         self._seen: dict[str, None] = {}
 
     def note(self, origin: str) -> None:
-        """Remember that a member has come from there."""
+        """Remember that a member has connected from this origin; of too many origins, the longest
+        silent is forgotten."""
         self._seen.pop(origin, None)
         self._seen[origin] = None
         if len(self._seen) > HOSTS_REMEMBERED_MAX:
@@ -51,9 +52,9 @@ class MemberHosts:
 def crowding(
     held: Mapping[T, str], origin: str, room: Room, known: Callable[[str], bool]
 ) -> list[T]:
-    """Return those of whom one has to go before another of this origin finds room, oldest first;
-    empty while there is room. ``held``: who is there, and of which origin; ``known``: whether
-    members have come from an origin."""
+    """Return the connections of which one has to end before another of this origin is let in, the
+    oldest first; empty while there is room. ``held`` names the origin of each; origins ``known`` to
+    be members' are spared where there is a choice."""
     counted = Counter(held.values())
     if counted[origin] >= room.of_origin_max:
         crowded = origin

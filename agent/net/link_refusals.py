@@ -144,8 +144,8 @@ _OF_CERTIFICATES: dict[int, LinkKind] = {
 
 
 def explained(error: Exception | None) -> NoLink:
-    """Return what an error of TLS or of a socket says of why there is no link; None, or an error of
-    another kind, stands for a connection that was closed without one."""
+    """Return the reason why there is no link, as an error of TLS or of a socket tells it; for None
+    and other errors, that the connection was closed."""
     match error:
         case ssl.SSLCertVerificationError():
             return NoLink(_OF_CERTIFICATES.get(error.verify_code, "OfOtherFlock"))

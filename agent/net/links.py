@@ -357,9 +357,9 @@ class Links:
     # -- what becomes of greetings ---------------------------------------------------------
 
     def decide(self, greeting: Greeting) -> None:
-        """Decide what becomes of a connection on which a peer has greeted: a transfer, the link,
-        or, where there is a link, its rival, which takes its place if that shows no sign of life.
-        It is refused while the peer is out of favour."""
+        """Decide what becomes of a connection on which a peer has greeted: a transfer, the link or,
+        where there is a link, a second one that replaces it if that is dead. A peer that broke the
+        protocol lately is refused."""
         if greeting.bulk:
             self._transfers.decide(greeting)
         elif self._unfavoured.get(greeting.peer, 0.0) > self._loop.time():

@@ -310,7 +310,8 @@ class Membership:
 
     @property
     def trust(self) -> Trust:
-        """Whose word counts for what in this flock: all sign from its first act on."""
+        """Return whose signatures count for what in this flock; in one without acts nobody
+        signs."""
         if not self.roster.charter:
             return Trust()
         rights = self.roster.charter.rights
@@ -381,7 +382,8 @@ class Membership:
         self._use(authority)
 
     async def look_for_key(self) -> None:
-        """Use the authority's key that the system did not give before, if it does now."""
+        """Ask the system's key store once more for the authority's key where it was locked at the
+        start, and use the key if it comes; do nothing otherwise."""
         if self._key_file.locked:
             found = await asyncio.to_thread(self._key_file.load)
             if found is not None:
@@ -415,7 +417,8 @@ class Membership:
             await asyncio.to_thread(forget_membership, self.folder)
 
     def check_departure(self, node_id: str, verb: str) -> None:
-        """Raise ``MembershipError`` for whom is no member, and for the only keeper."""
+        """Raise ``MembershipError`` where a node cannot be made to leave, as it is no member or the
+        only keeper; ``verb`` is what was tried, for the sentence."""
         if self.roster.member(node_id) is None:
             raise MembershipError(f"{node_id} is not a member: there is nobody to {verb}")
         if self.roster.keepers() == [node_id]:

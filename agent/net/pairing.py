@@ -68,7 +68,8 @@ class ShownCode:
     wrong: dict[str, int] = field(default_factory=dict)
 
     def is_meant(self, asking: str, tag: bytes, now_s: float) -> bool:
-        """Tell whether a member knows the code, and count it where it does not."""
+        """Tell whether a member has proven that it knows the code shown here, and count a wrong
+        try; False, too, once the code is over or the member has tried too often."""
         if now_s > self.until_s or self.wrong.get(asking, 0) >= TRIES_MAX:
             return False
         right = hmac.compare_digest(self.code.tag(asking), tag)
@@ -78,8 +79,8 @@ class ShownCode:
 
 
 def check_pairs(membership: Membership) -> Rights:
-    """Return the rights in the flock of this machine; raise ``MembershipError`` where it can be nobody's
-    with others: in a flock without acts, or where it was taken away from its person."""
+    """Return the rights in the flock where this machine may be paired; raise ``MembershipError``
+    where it may not: in a flock without acts, or after it was taken away from its person."""
     if not membership.roster.charter:
         raise MembershipError(
             "this flock has no administrators yet, so nobody is known in it by a key: upgrade it on a "
@@ -95,7 +96,8 @@ def check_pairs(membership: Membership) -> Rights:
 
 
 def check_is_new(membership: Membership) -> None:
-    """Raise ``MembershipError`` unless this machine can become another one's person's."""
+    """Raise ``MembershipError`` unless this machine may become another person's: it is paired with
+    none yet and no administrator's."""
     rights, own = check_pairs(membership), membership.node_id
     if own in rights.ever:
         raise MembershipError(
@@ -109,8 +111,9 @@ def check_is_new(membership: Membership) -> None:
 
 
 async def pair(membership: Membership, machine: str, consent: bytes) -> None:
-    """Sign that a machine is this one's person's, with its consent. Raise ``MembershipError`` where that
-    is none, it cannot be his, or the disk refuses."""
+    """Sign that another machine belongs to this machine's person, given that machine's consent.
+    Raise ``MembershipError`` where the consent is not right, that machine is paired or an
+    administrator's already, or the disk refuses."""
     rights = check_pairs(membership)
     person = rights.person(membership.node_id)
     act = Act(PAIRED, machine, person, int(membership.clock()), data=consent)
@@ -126,9 +129,9 @@ async def pair(membership: Membership, machine: str, consent: bytes) -> None:
 
 
 async def unpair(membership: Membership, machine: str, phrase: str = "") -> list[str]:
-    """Take a machine away from its person, for ever under its key: as one of his, else as an
-    administrator. Return the names of who has said so where that is not enough yet, else nobody. Raise
-    what ``administration.expel`` does, and ``MembershipError`` for one that is not paired."""
+    """Take a machine away from its person, for ever under its key. Return the names of who has said
+    so where that is not enough yet, else nobody. Raise ``MembershipError`` for a machine that is
+    not paired or where this node may not, ``WantsPhraseError`` where the phrase is missing."""
     rights, own = membership.roster.charter.rights, membership.node_id
     person = rights.person(machine)
     if len(rights.machines(person)) < 2:

@@ -45,8 +45,8 @@ class Recovery:
 
     @classmethod
     def of(cls, phrase: str, flock_id: str) -> Recovery:
-        """Work out the keys of a phrase, which takes a moment; raise ``MembershipError`` when it has
-        a typing error."""
+        """Derive the recovery keys of a flock from its phrase, which takes a moment; raise
+        ``MembershipError`` when the phrase has a typing error."""
         content = read_words(phrase, WORDS, "the recovery phrase")
         made = worked_out(content, b"wingbeat recovery 1\0" + flock_id.encode(), 48 + 32)
         number = int.from_bytes(made[:48], "big") % (_ORDER - 1) + 1
@@ -58,8 +58,8 @@ class Recovery:
         return Sealed(compressed(self.pen.key.public_key()), hidden, keepers_before)
 
     def open(self, flock: Flock, sealed: Sealed) -> Authority:
-        """Return the authority that was sealed with this phrase; raise ``MembershipError`` when it was
-        another one."""
+        """Return the authority that was sealed under this phrase; raise ``MembershipError`` when it
+        was sealed under another one."""
         try:
             content = AESGCM(self._seal).decrypt(_NONCE, sealed.authority, None)
         except (InvalidTag, ValueError) as error:
@@ -81,8 +81,9 @@ def founded(
     statements: Sequence[bytes] = (),
     keepers: Sequence[str] = (),
 ) -> Act:
-    """Return the founding of a flock by whom this pen is: with those who belonged ``before``, what
-    keepers had stated and who they were, where it had no acts so far; takes a moment."""
+    """Return the signed act that founds a flock's acts, with the authority's key sealed under the
+    phrase; for a flock that had none so far also who belonged ``before``, what ``keepers`` had
+    stated, and who they were. Takes a moment."""
     sealed = Recovery.of(phrase, pen.flock_id).seal(authority, tuple(keepers))
     first = Act(
         FOUNDED,
@@ -124,8 +125,8 @@ def _word(number: int) -> str:
 
 
 def read_words(text: str, count: int, what: str) -> bytes:
-    """Return the bytes that so many words say; case, dashes and spaces do no harm. Raise
-    ``MembershipError``, which names ``what`` they are, for a typing error."""
+    """Return the bytes that ``count`` words spell; case, dashes and spaces do not matter. Raise
+    ``MembershipError``, which calls them ``what``, for a typing error."""
     letters = "".join(filter(str.isalpha, text.casefold()))
     words = [letters[place : place + 5] for place in range(0, len(letters), 5)]
     try:

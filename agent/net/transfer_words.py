@@ -386,8 +386,8 @@ def serve(pipe: Pipe, source: Source, take: TakeOffer, keep: KeepPieces) -> None
 
 
 def give_logs(pipe: Pipe, pieces: tuple[LogPiece, ...]) -> None:
-    """Have the other side keep these, and return when it does; raise ``OSError`` when it does not,
-    as one of an earlier version."""
+    """Send the other side these pieces of logs to keep and wait until it has them; raise
+    ``OSError`` when it does not keep them, as one of an earlier version."""
     say(pipe, KeepLogs(pieces))
     if not isinstance(hear(pipe), LogsKept):
         raise ConnectionResetError("the other side does not keep logs")

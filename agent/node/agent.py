@@ -357,8 +357,9 @@ class Agent:
         self._begun = True
 
     async def end_node(self, reason: str) -> None:
-        """Hand back for as long as that may take, then close the links, the programs, the datasets
-        and the journal, and wait for all of it. Programs that still run are killed."""
+        """Hand back what runs, as long as the limit allows, then close network, programs, datasets
+        and journal, whatever one of them raises; returns when all are closed. Programs that still
+        run are killed."""
         async with AsyncExitStack() as parts:  # the last first, whatever one of them raises
             if self._begun:
                 parts.push_async_callback(self.live.close)

@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 def confinement_of(
     home: Home, settings: NodeSettings, bar: Callable[[Literal["others", "all"]], object]
 ) -> Confinement:
-    """Return how programs are confined for this home; ``bar`` is called once it is found out that
-    they cannot be, with whose work may not begin then."""
+    """Return the confinement of programs by this home's settings. Once it is found out, later, that
+    programs cannot be confined here, ``bar`` is called with whose work may not begin then."""
 
     def secrets() -> tuple[Path, ...]:
         found = (home.settings_file, *home.identity.glob("*"), *home.data.glob("*.json"))
@@ -46,7 +46,8 @@ def confinement_of(
 
 
 async def confined(children: Children) -> ConfinementView:
-    """Return what holds these programs back, as ``ConfinementView`` says it."""
+    """Return what programs are kept from on this machine, tried first if it has not been yet,
+    unless the settings switch confinement off."""
     rule = children.confinement.rule
     if rule == OFF:
         return ConfinementView(rule)

@@ -50,8 +50,8 @@ class MemberKeys:
         return HELPER if membership is None else membership.roster.standing.role(node)
 
     def binds(self, spec: WorkflowSpec) -> bool:
-        """Tell whether the ids of a workflow and its tasks are made of its content, of who asked for
-        it, and of the node that was asked."""
+        """Tell whether a workflow's id and its tasks' ids are the digests that they should be, of
+        its content, its submitter and its node."""
         names = {each.task: each.name for each in spec.tasks}
         if len(set(names.values())) < len(spec.tasks):
             return False

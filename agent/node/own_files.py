@@ -23,8 +23,8 @@ async def until_removed(
     every_s: float = LOOK_EVERY_S,
     gone_s: float = GONE_S,
 ) -> None:
-    """Return when the file of the version that would be started next has been away for so long; a
-    disk that cannot be looked at is no reason."""
+    """Wait until the installed program's file has been missing for ``gone_s``, looking every
+    ``every_s``; a disk that cannot be looked at counts as there."""
     gone_since_s: float | None = None
     while gone_since_s is None or time.monotonic() - gone_since_s < gone_s:
         await asyncio.sleep(every_s)

@@ -43,8 +43,8 @@ class MachinePower:
         asyncio.get_running_loop().run_in_executor(None, _wake, tuple(addresses))
 
     def woken(self) -> None:
-        """Have this machine sleep again after the work; nothing, where its owner does not want it
-        woken."""
+        """Note that this machine was woken for work, so that it sleeps again afterwards; do nothing
+        where its owner does not want it woken."""
         if self._wakeable:
             log.info("this machine was woken for work")
             self.asleep_again.woken()

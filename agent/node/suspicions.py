@@ -62,8 +62,8 @@ class Suspicion(NamedTuple):
 
 
 def suspicions(seen: Witness, name_of: Callable[[NodeId], str]) -> Iterator[Suspicion]:
-    """Yield who forges records or says what is not theirs, who is in the way, and the first of the results
-    that differ; of records in nobody's name nothing."""
+    """Yield what this node suspects: members that forge records or say what is not theirs, those
+    that hinder claims, and some tasks whose results differ."""
     for (fault, author), count in sorted(seen.refused.items()):
         if author:
             peer = MachineNamed(name_of(author))
@@ -88,7 +88,8 @@ class SuspicionLog:
         self._known: frozenset[tuple[str, ...]] = frozenset()
 
     def look(self, found: Iterable[Suspicion]) -> None:
-        """Log what is found now and was not at the last look."""
+        """Log the suspicions that were not there at the last look, and remember these for the
+        next."""
         every = tuple(found)
         for each in every:
             if each.of not in self._known:

@@ -79,16 +79,17 @@ class Updates:
         return self._finishing_since_s is not None
 
     def view(self) -> UpdateView | None:
-        """Return what was installed, whether it is later than what runs, and what it waits for; None
-        where nothing else was installed."""
+        """Return which other version was installed, whether this agent finishes its work for it or
+        waits for a person, and whether it is an older one; None where none was installed."""
         if not self._installed:
             return None
         standing: Standing = "finishes" if self.finishes else "asks"
         return UpdateView(self._installed, standing, is_later(__version__, self._installed))
 
     def start_anew(self, wanted: StartAnew) -> str:
-        """Begin with what is installed when what runs here has ended, or at once, and return its
-        version. Raises ``RefusedError`` where that is what runs, unless settings wait for it."""
+        """Let this agent begin anew with the installed version, once what runs has ended or at
+        once, as wanted; return that version. Raises ``RefusedError`` where no other is installed
+        and no settings wait for a restart."""
         if not self._installed and self._settings_wait():
             self._installed = __version__
         if not self._installed:
@@ -103,7 +104,8 @@ class Updates:
         return self._installed
 
     def heard_of(self, machine: str, version: str) -> None:
-        """Log that a machine runs a later version, for each version once."""
+        """Log once for each version that a machine runs a later one than this; do nothing for
+        others."""
         if version and version not in self._told and is_later(version, __version__):
             self._told.add(version)
             log.log(
@@ -111,7 +113,8 @@ class Updates:
             )
 
     async def until_due(self, every_s: float = LOOK_EVERY_S) -> str:
-        """Return the version that was installed, when it is time to begin with it."""
+        """Wait until it is time to begin with another installed version, and return that
+        version."""
         while not self._is_due():
             self._woken.clear()
             wait_s = every_s if self._finishing_since_s is None else FINISHING_LOOK_S

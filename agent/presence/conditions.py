@@ -107,7 +107,8 @@ def away(readings: Readings) -> bool:
 
 
 def wanted(rules: VolunteerRules) -> frozenset[Kind]:
-    """Return the kinds of things that these rules ask for, whatever their mode and hours."""
+    """Return the kinds of sources that these rules have to look at, whatever their mode and
+    hours."""
     asked = {
         Kind.INPUT: rules.idle_s > 0,
         Kind.SESSION: rules.idle_s > 0 or rules.full_screen_counts or rules.calls_count,

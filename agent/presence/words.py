@@ -63,7 +63,8 @@ class Words:
         return LastInput(max(at_s))
 
     def filling(self) -> Filling | None:
-        """Return what fills a screen, if anything does. Raises ``SightError`` where nobody tells."""
+        """Return that something fills a screen, None when nothing does, as people's desktops tell.
+        Raises ``SightError`` where none has told lately."""
         words = self.fresh().values()
         if not words:
             raise SightError(RunsAsService())

@@ -22,8 +22,8 @@ class Allowance:
         self._left: dict[NodeId, tuple[float, float]] = {}
 
     def takes(self, peer: NodeId, records: int) -> bool:
-        """Tell whether the peer may be told so many records now, and count them if so. An answer that is
-        larger than any may be is given to whoever has asked for nothing in a while."""
+        """Tell whether the peer may be sent so many records now, and count them if so. A peer that
+        has used up nothing of its allowance is sent even more than that; a refusal is counted."""
         core = self._core
         left, at_s = self._left.get(peer, (RECORDS_AT_ONCE_MAX, core.now_s))
         left = min(RECORDS_AT_ONCE_MAX, left + (core.now_s - at_s) * RECORDS_PER_S)

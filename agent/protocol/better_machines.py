@@ -46,8 +46,9 @@ class BetterMachines:
         self._left_waiting = 0
 
     def had_better_wait(self, spec: TaskSpec, plan: SeatPlan, free: list[Seats]) -> bool:
-        """Tell whether the task is not to begin on any of the free machines now, the best of them first;
-        look again in a while where that is so. Interactive work never waits."""
+        """Tell whether the task had better wait for a machine that stays free longer than the free
+        ones, of which the first is the best; if so, set a timer to look again. False without a free
+        machine and for interactive work, which never waits."""
         core = self._core
         if not free or core.table.interactive(spec.task):
             return False

@@ -114,8 +114,9 @@ class Checking:
         lives: Iterable[TaskLife],
         prunings: Iterable[Pruning],
     ) -> Told:
-        """Return of these records what counts and is not known here; all of it where this flock does
-        not sign."""
+        """Return, of these records, those that count: rightly signed, and within the quotas of
+        their authors; others are left out and their authors noted as suspicious. All of them count
+        in a flock that does not sign."""
         if not self.on:
             return Told(list(workflows), list(lives), list(prunings))
         lives = tuple(lives)

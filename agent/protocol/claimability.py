@@ -73,7 +73,8 @@ class Claimability:
         return "it has its copies" if len(copies) >= copies_max(self._core) else ""
 
     def obstacle_to_copy_here(self, task: TaskId) -> str:
-        """Return in words why this node may not begin a copy of it, empty when it may."""
+        """Return in words why this node may not begin a copy of the run that has the task, empty
+        when it may."""
         obstacle = self.obstacle_to_copy(task)
         if obstacle:
             return obstacle

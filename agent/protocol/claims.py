@@ -188,8 +188,8 @@ class Claims(Part):
         self._ask(self.open[task].asked, [task])
 
     def go_for_copy(self, task: TaskId) -> None:
-        """Open a claim on a copy of the run that has the task, the worst that there can be, and ask
-        everybody believed alive."""
+        """Open a claim, with the lowest score there is, on a copy of the run that has the task, and
+        ask everybody believed alive."""
         core, voters = self.core, dict.fromkeys(self.core.voters())
         claim = Claim(COPY_SCORE, core.stamp(), core.me)
         self.open[task] = OpenClaim(

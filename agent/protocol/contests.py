@@ -44,8 +44,9 @@ class Contests(Part):
         """How far hosts reach in the plan that is being laid."""
 
     def in_turn(self, plan: SeatPlan, tasks: Iterable[TaskId]) -> Iterator[TaskId]:
-        """Yield the tasks in the order in which the rule deals them: after each, who gets it is to
-        have been counted as taken. What no free host goes for comes last, in order."""
+        """Yield the tasks in the order in which the flock's rule deals them out, as given where it
+        needs no other; the caller counts a task as given before it takes the next. Those that no
+        free host wants come last."""
         rule, self._won = self.core.rule.placing, {}
         grouped = rule is not None and (rule.group > 1 or isinstance(rule, Lasting))
         if rule is None or not grouped:
@@ -85,8 +86,9 @@ class Contests(Part):
                 waiting[task] = spec
 
     def best_first(self, plan: SeatPlan, spec: TaskSpec) -> list[Seats]:
-        """Return the seats that could take the task now, those in front to which the rule gives it:
-        who has won it, then by score; ties are drawn by lot among the least busy."""
+        """Return the seats that could take the task now, best first: the one that won it in
+        ``in_turn``, then by the rule's score; ties by load, then by lot. Without a rule, as the
+        plan has them."""
         rule, won = self.core.rule.placing, self._won.get(spec.task)
         free = plan.room(spec)
         if rule is None or len(free) < 2:
@@ -149,7 +151,8 @@ class Contests(Part):
         return past_of(self._knowledge.of(spec, seats.node)).failure_rate
 
     def on_news(self, news: News) -> None:
-        """Count that the task at the head of the group was passed over, where one behind it has begun."""
+        """Count that the first task of the group was passed over whenever a later one has begun,
+        and forget tasks that have an owner, have ended or were removed."""
         for task, before, now in news.moved:
             began = now.owner is not None and (before is None or before.owner is None)
             if began and task in self._group[1:]:

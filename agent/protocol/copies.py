@@ -62,8 +62,8 @@ class Copies(Part):
     # -- those that are here -------------------------------------------------------------
 
     def make_room(self) -> None:
-        """Start the copies for which there is a place that nothing else wants, and end the others,
-        the youngest first."""
+        """Start queued copies of runs (second runs on purpose) in slots that nothing else wants;
+        where there are more copies than such slots, give the youngest back."""
         core, runs = self.core, self._runs
         beside = [own for own in runs.mine.values() if is_copy(own.run) and is_beside(core, own)]
         if not beside or core.stopping:
@@ -81,7 +81,8 @@ class Copies(Part):
     # -- those that could be -------------------------------------------------------------
 
     def on_news(self, news: News) -> None:
-        """Note since when runs are suspended, by this node's own clock."""
+        """Note since when, by this node's clock, each task's run is suspended; forget that when it
+        goes on or is removed."""
         for task, _, now in news.moved:
             if now.owner is not None and isinstance(now.owner.phase, Suspended):
                 self._held_since_s.setdefault(task, self.core.now_s)
@@ -91,7 +92,8 @@ class Copies(Part):
             self._held_since_s.pop(task, None)
 
     def on_tick(self) -> None:
-        """Claim a copy, if this node has nothing else to do and one falls to it."""
+        """Now and then, if this node has nothing else to do and no waiting task fits anywhere,
+        claim a copy of the run that falls to it, if one does."""
         core = self.core
         if core.now_s - self._looked_s < LOOKS_EVERY_S or not core.table.owned:
             return

@@ -317,7 +317,8 @@ class Core:
         self._unsaved.prunings.update(dict.fromkeys(self.sealing.follow(trust)))
 
     def flock_wall_ms(self) -> int | None:
-        """Return the median clock, of two the earlier; None when most of the others are not heard."""
+        """Return the median wall-clock time of the members, this node included, of two the earlier;
+        None when fewer than half of the others are heard."""
         others = sum(member != self.me for member in self.members)
         ahead = [peer.wall_ahead_ms for peer in self.peers.values() if peer.greeted]
         if len(ahead) * 2 < others:
@@ -342,8 +343,8 @@ class Core:
         self._unsaved.forgotten_prunings[workflow] = None
 
     def not_saved(self, refused: Persist) -> None:
-        """Mark what the disk refused, and the identity, as unsaved, so that it is saved, as it
-        reads then, when the disk takes records again."""
+        """Mark the records that the disk refused as unsaved again, so that they are written, as
+        they read by then, once it takes records."""
         unsaved = self._unsaved
         unsaved.identity = True
         unsaved.lives.update(dict.fromkeys(part.task for part in refused.lives))

@@ -36,8 +36,8 @@ class Doubts(Part):
         return MappingProxyType(self._found)
 
     def on_news(self, news: News) -> None:
-        """Note in the story of each task whose results have come to differ which machines they are
-        of, and forget the tasks that were removed."""
+        """Note in a task's story which machines' results differ, when they have come to; forget
+        removed tasks."""
         for part in news.lives:
             known = self._found.get(part.task)
             if part.task in self.core.table.specs:
@@ -59,8 +59,8 @@ class Doubts(Part):
 
 
 def differing(life: Life) -> Iterator[tuple[Run, Run]]:
-    """Yield the pairs of finished runs of one generation that began with the same and ended with
-    something else, on two machines; those below the floor do not count."""
+    """Yield the pairs of finished runs of one generation, on two machines, that had the same inputs
+    and made different outputs; those below the floor do not count."""
     if len(life.runs) < 2:
         return
     finished = [

@@ -56,8 +56,9 @@ class Knowledge:
         self._core = core
 
     def of(self, spec: TaskSpec, node: NodeId, wait_ms: int = 0) -> Evidence:
-        """Return what is known of the task on the node, when that still works at other things for
-        so long."""
+        """Return what this node knows of how the task would run on ``node``: its usual length, its
+        length there, how long its inputs take to come and how likely the machine stays free;
+        ``wait_ms`` is how long it is busy before, and goes into that."""
         lengths = self._core.lengths
         usual = lengths.of(spec)
         factor = lengths.host_factor(spec, node)
@@ -71,7 +72,8 @@ class Knowledge:
         return self._core.lengths.of(spec).q50_ms
 
     def differ(self) -> bool:
-        """Tell whether anything is known in which nodes differ; else all are alike for every task."""
+        """Tell whether anything is known by which nodes differ; if not, all are alike for every
+        task."""
         core = self._core
         if core.lengths.speeds_differ() or core.fetch_rate:
             return True
@@ -151,8 +153,8 @@ class Knowledge:
     # -- claims ----------------------------------------------------------------------------
 
     def bid(self, spec: TaskSpec) -> tuple[int, Evidence | None]:
-        """Return the score of a claim of this node on the task, and what it stands on; None where
-        this node is like any other."""
+        """Return the score with which this node claims the task, and the evidence for that score;
+        None for evidence where the score is that of any node, or of a submitter's own machine."""
         core = self._core
         if core.table.interactive(spec.task) and core.own.has(spec.task):
             return SCORE_AT_HOME, None
@@ -161,9 +163,10 @@ class Knowledge:
         return score, None if score == LIKE_ANY else evidence
 
     def believed(self, spec: TaskSpec, claim: Claim, told: Evidence | None) -> int | None:
-        """Return None where the claim may stand, else the score that would be believed: what it
-        stands on is more than twice as good as what is known here, or does not make that score. A
-        claim that tells nothing is that of a node like any other, or of work that waits at home."""
+        """Return None where a claim's score agrees with what is known here, else the lower score
+        that this node would believe: the score does not follow from the evidence told, or that is
+        more than twice as good as what is known. Without evidence (None) a claim may score like any
+        node, or at home."""
         if told is None:
             table, home = self._core.table, self._core.own.home(spec.task)
             at_home = claim.host == home and table.interactive(spec.task)
@@ -187,8 +190,8 @@ def broken_off(life: Life | None) -> int:
 
 
 def contradicted(told: Evidence, known: Evidence) -> bool:
-    """Tell whether something in what was told is more than twice as good as what is known, by more
-    than ``SLACK_MS``."""
+    """Tell whether the evidence in a claim is more than twice as good as what is known here in some
+    respect, for times by more than ``SLACK_MS`` besides."""
     times = (
         (told.length_ms, known.length_ms),
         (told.fetch_ms, known.fetch_ms),
@@ -208,7 +211,8 @@ def standing_on(evidence: Evidence | None) -> More:
 
 
 def stands_on(more: More) -> Evidence | None:
-    """Return that evidence; None where there is none that can be read."""
+    """Return the evidence that a claim carries in ``more``; None where it carries none that can be
+    read."""
     try:
         return _evidence(more[STANDS_ON])
     except (KeyError, msgspec.MsgspecError):
@@ -221,7 +225,8 @@ def with_number(name: str, number: int) -> More:
 
 
 def number_in(more: More, name: str) -> int:
-    """Return the number by this name, from 0 to ``NUMBER_MAX``; 0 where there is none."""
+    """Return the number that a record carries under this name, brought within 0 and ``NUMBER_MAX``;
+    0 where there is none that can be read."""
     try:
         return min(NUMBER_MAX, max(0, _number(more[name])))
     except (KeyError, msgspec.MsgspecError):

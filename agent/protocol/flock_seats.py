@@ -55,7 +55,8 @@ class FlockSeats(Part):
             self._look_at(task)
 
     def on_news(self, news: News) -> None:
-        """Note which runs hold seats now; a seat that falls free has the plan laid anew."""
+        """Note which runs hold seats now (places to hold a licence in the flock); have the plan
+        made anew when one falls free."""
         for part in news.lives:
             self._look_at(part.task)
         for task in news.forgotten_tasks:

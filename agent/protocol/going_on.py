@@ -30,7 +30,8 @@ from agent.protocol.times import held_ms, started_ms
 
 
 def superseded(core: Core, own: OwnRun) -> Reason | None:
-    """Return why the run is not to go on; None when it is."""
+    """Return why a run of this node has to end, as another run, an outcome or a newer start of this
+    node replaces it; None when it may go on."""
     if own.run.incarnation != core.incarnation:
         return EndCause("NewIncarnation")
     reading = core.table.reading(own.task)
@@ -72,7 +73,8 @@ def copies_max(core: Core) -> int:
 
 
 def met(core: Core, own: OwnRun) -> bool:
-    """Tell whether a rival is read off as owner that has not been told how far this run has come."""
+    """Tell whether another machine's run of the task counts as its owner, and this run has not told
+    it yet how far it has come; note that one as a rival if so."""
     reading = core.table.reading(own.task)
     owner = None if reading is None else reading.owner
     if owner is None or owner.generation != own.run.generation or run_name(owner) in own.rivals:

@@ -104,8 +104,8 @@ class Healing(Part):
                 self.compare_with(peer)
 
     def compare_with(self, peer: Peer) -> None:
-        """Send a peer the hashes of this table, so that it lists where its own differs; it does not
-        count as compared from now until that is settled. Does not wait for the list."""
+        """Send a peer the hashes of this table, so that it answers where its own differs; until
+        that is settled it counts as not compared. Returns at once."""
         peer.compared_s = self.core.now_s
         peer.compared = False
         self.core.send(peer.node, Digest(tuple(self.core.table.digest.buckets)))
@@ -244,9 +244,9 @@ class Unknown(Part):
         self.ask(news.unknown_tasks)
 
     def ask(self, tasks: Iterable[TaskId]) -> None:
-        """Ask other nodes, in a moment and one after the other, for these tasks, of which somebody
-        spoke. Those that are asked about already, and those beyond ``HEARD_MAX``, are skipped; by
-        rules that do not ask all are, and come with what tables that differ tell each other."""
+        """Begin to ask other nodes, one after the other, for these tasks, which somebody named and
+        this table lacks. Those asked for already, and those beyond ``HEARD_MAX``, are skipped;
+        under rules that do not ask, all are."""
         core = self.core
         if not core.rule.asks(1 + len(core.peers)):
             return

@@ -58,8 +58,8 @@ _read_text = msgspec.msgpack.Decoder(str).decode
 
 
 def called(tasks: Iterable[TaskSpec], ids: Callable[[TaskId], TaskId]) -> tuple[TaskSpec, ...]:
-    """Return the tasks of a workflow under other ids, in what they need of each other too; what they
-    need of others stays."""
+    """Return a workflow's tasks with their ids, and those of each other that they name, replaced by
+    ``ids``; ids of other workflows' tasks stay."""
     tasks = tuple(tasks)
     now = {spec.task: ids(spec.task) for spec in tasks}
     return tuple(

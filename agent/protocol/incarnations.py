@@ -35,8 +35,9 @@ class Incarnations:
         return own if host in self._core.peers else max(own, self._told.get(host, 0))
 
     def told_by(self, host: NodeId, incarnation: int) -> bool:
-        """Note the word of a host on its own link; return whether that is news. What peers told of
-        it is forgotten, and lower numbers, or such as no honest node has, are ignored."""
+        """Note the incarnation (the number of its start) that a host tells on its own link; return
+        whether that is news. What peers told of it is forgotten; a lower number, or one that no
+        honest node has, is ignored."""
         told = self._told.pop(host, 0)
         known = self._core.incarnations
         if not sane_incarnation(incarnation) or incarnation <= known.get(host, 0):
@@ -45,7 +46,8 @@ class Incarnations:
         return True
 
     def told(self, status: Status) -> None:
-        """Note what a peer tells of members that have no link here."""
+        """Note the incarnations (numbers of starts) that a peer tells of members not linked here,
+        where they are higher than those known; others are ignored."""
         core = self._core
         for reported in (status.neighbours, status.reached):
             for host, incarnation in reported.items():
@@ -61,8 +63,8 @@ class Incarnations:
             self._seen_of_me = max(self._seen_of_me, seen)
 
     def to_take(self) -> int:
-        """Return the incarnation that this node is to take now, as peers have seen one at least as
-        new as its own is not; 0 while it stays what it is."""
+        """Return the incarnation that this node has to take now, as peers know a later start of it
+        than its own; 0 where its own stands, or while it works."""
         core = self._core
         again = core.joined and core.now_s - self._raised_s < RAISED_AGAIN_S
         if self._seen_of_me <= core.incarnation or again or self._at_work():

@@ -44,8 +44,9 @@ class Kind(NamedTuple):
         return Kind(self.content, self.name, self.told_ms, 0, self.size)
 
     def steps(self) -> Scaled:
-        """Return what a run of this very step is alike by, each with what lengths are multiplied by
-        there: among those that were told as much, where something was told, and among all."""
+        """Return the likenesses under which lengths of this very step are kept, each with the
+        factor to multiply them by: among those submitted with a like expected length, if one was
+        told, then among all."""
         among_all: Likeness = (self.content, "step", self.size, self.step)
         if not self.told_ms:
             return ((among_all, 1.0),)
@@ -53,7 +54,8 @@ class Kind(NamedTuple):
         return ((self.content, told, self.size, self.step), self.scale), (among_all, 1.0)
 
     def asked(self) -> Scaled:
-        """Return by what the task is compared, that of the most alike first."""
+        """Return the likenesses by which to look for lengths of earlier tasks, the closest first,
+        each with the factor to multiply those lengths by."""
         steps, wide = self.steps(), _wide(*self[:3], self.size)
         if self.told_ms:
             return (steps[0], *wide[:2], steps[1])
@@ -88,7 +90,8 @@ def told_ms(spec: TaskSpec) -> int:
 
 
 def kind_of(spec: TaskSpec, size: int) -> Kind:
-    """Return what a task is compared by whose inputs are of this octave."""
+    """Return by what a task is compared with earlier ones: its program, step, told length, and
+    ``size``, the octave of its inputs' size."""
     name = spec.program.partition("@")[0]
     content = spec.published.dataset if spec.published else text_in(spec.more, PROGRAM)
     step = crc32(f"{spec.name}\0{spec.parameters}".encode())

@@ -99,7 +99,8 @@ def _seats_in(told: bytes) -> tuple[Seat, ...]:
 
 
 def parted(need: str) -> tuple[str, str, str]:
-    """Return the program of a need, its sign and the version, the latter two empty for any."""
+    """Return program, sign and version of a need such as ``acme >= 3``; sign and version are empty
+    where any version will do."""
     for sign in _SIGNS:
         name, found, wanted = need.partition(sign)
         if found:
@@ -122,7 +123,8 @@ def version_meets(need: str, versions: Mapping[str, str]) -> bool:
 
 
 def compared(one: str, other: str) -> int:
-    """Return -1, 0 or 1, as one version comes before the other, is the same or comes after."""
+    """Compare two versions: return -1 where ``one`` comes before ``other``, 0 where they are the
+    same, 1 where it comes after."""
     for mine, theirs in zip_longest(_parts(one), _parts(other), fillvalue=(1, 0, "")):
         if mine != theirs:
             return 1 if mine > theirs else -1

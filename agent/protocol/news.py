@@ -48,7 +48,8 @@ class News:
 
 
 def left_machine(before: DerivedState | None, now: DerivedState) -> NodeId:
-    """Return the machine that had a task which is on another one now in the same state; else empty."""
+    """Return the machine that owned the task before, where another run owns it now; empty where
+    none owned it, none does now, or the run is the same."""
     old, new = None if before is None else before.owner, now.owner
     if old is None or new is None or run_name(old) == run_name(new):
         return ""

@@ -80,7 +80,8 @@ class Obstructors:
         return PATIENCE_AGAIN_S if node in self else PATIENCE_S
 
     def passed_by(self, node: NodeId) -> None:
-        """Count that an answer of the node was not waited for any longer."""
+        """Count once more that this node goes on without waiting for a node's answer; older counts
+        are forgiven after a while."""
         strikes, last_s = self._strikes.get(node, (0, 0.0))
         if self._core.now_s - last_s >= FORGIVEN_AFTER_S:
             strikes = 0
@@ -88,8 +89,9 @@ class Obstructors:
         self._core.count("in the way")
 
     def left_to(self, task: TaskId, rival: NodeId, *, waits: bool = False) -> None:
-        """Count that a task was left to a rival; who does not begin it then is in the way. ``waits``:
-        there may be a reason that lasts."""
+        """Count that this node left a task to a rival; a rival that was left it too often, for too
+        long, without beginning counts as in the way. ``waits``: it may have a lasting reason, so
+        that it is given longer."""
         now_s = self._core.now_s
         while len(self._left) >= TASKS_MAX and task not in self._left:
             del self._left[next(iter(self._left))]
@@ -102,8 +104,8 @@ class Obstructors:
                 self.passed_by(rival)
 
     def named(self, task: TaskId, objector: NodeId, claim: Claim) -> bool:
-        """Count that a member has named a better claim of a rival that is linked here and may not have
-        made it; tell whether that is not heeded any more."""
+        """Note that a member (``objector``) refused consent because of a better claim by a rival
+        that may not exist; tell whether such objections of this member are ignored from now on."""
         pair, now_s = (objector, claim.host), self._core.now_s
         if now_s - self._doubted.get(pair, -FORGIVEN_AFTER_S) < FORGIVEN_AFTER_S:
             self._doubted[pair] = now_s
@@ -132,7 +134,8 @@ class Obstructors:
                 self.passed_by(node)
 
     def asked(self, task: TaskId, claim: Claim) -> None:
-        """Note that this claim was made here: whoever named it has told the truth."""
+        """Note that a rival has really made this claim, so that no member that named it is
+        suspected for it any more."""
         named = self._named.get(task, {})
         for pair, each in list(named.items()):
             each.claims = [known for known in each.claims if known != claim]

@@ -74,15 +74,15 @@ class Origins(Part):
         return dataset in self._programs.get(workflow, ())
 
     def makers(self, workflow: WorkflowId, dataset: DatasetId) -> Iterator[TaskId]:
-        """Yield tasks of a workflow that have made it, some of them where they are many."""
+        """Yield the tasks of a workflow that made a dataset, no more than a few of them."""
         table = self.core.table
         for task in self._naming.get(dataset, {}).get(workflow, ()):
             if table.workflow_of.get(task) == workflow:
                 yield task
 
     def shown(self, spec: WorkflowSpec, dataset: DatasetId) -> Iterator[tuple[str, bytes]]:
-        """Yield what a workflow and its runs carry to show that they had it, with for whom that was
-        made; whether it holds, only the content tells."""
+        """Yield the proofs of possession that a workflow and its runs carry for a dataset, each
+        with what it was made for; nobody has checked them against the content."""
         if spec.workflow in self._naming.get(dataset, ()):
             yield from _carried(spec.more, HAS, spec.workflow)
         for task in self.makers(spec.workflow, dataset):
@@ -91,7 +91,8 @@ class Origins(Part):
                     yield from _carried(run.more, name, shown_for(spec.workflow, task))
 
     def on_news(self, news: News) -> None:
-        """Learn of workflows that were not known, and of what runs have made."""
+        """Take in which datasets new workflows and runs name, and forget those of workflows that
+        were removed or replaced."""
         for workflow in (*news.forgotten_workflows, *news.replaced):
             self._forget(workflow)
         for workflow in (*news.listed, *news.replaced):

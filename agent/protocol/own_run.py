@@ -131,8 +131,8 @@ class OwnRun:
 
 
 def left_ms(core: Core, own: OwnRun) -> int:
-    """Return how many milliseconds the run still needs: what its program said last, less what has
-    passed since; of one that said nothing, by what is known of others."""
+    """Return how many milliseconds the run still needs, at least 0: what its program said last,
+    less what has passed since; where it said nothing, what is usual for such tasks."""
     passed_ms = own.passed_ms(core.now_s)
     if own.left_ms is None:
         return core.lengths.left_ms(own.spec, passed_ms, core.me)
@@ -151,9 +151,9 @@ def due_ms(core: Core, own: OwnRun) -> int | None:
 
 
 def hand_back_after_s(core: Core, own: OwnRun) -> float:
-    """Return for how long a suspended run waits for the owner to leave again before it is offered to the
-    flock: not at all where its state is saved, somebody is free to go on with it, and whoever is back
-    here mostly stays."""
+    """Return after how many seconds of suspension a run is offered to the flock: 0 where it has a
+    checkpoint, somebody is free to go on with it, and this machine's owner mostly stays once back;
+    else as the settings say."""
     if own.run.checkpoint is None or not core.presence.stays:
         return core.settings.hand_back_s
     busy = core.table.owned_by

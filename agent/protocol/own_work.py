@@ -34,7 +34,7 @@ class OwnWork:
             self.noted[each] = self.changed[each] = None
 
     def drop(self, workflows: Iterable[WorkflowId]) -> None:
-        """Drop the notes of these, where there are any."""
+        """Drop the notes of these workflows, where there are any."""
         for each in workflows:
             if each in self.noted:
                 del self.noted[each]
@@ -55,8 +55,8 @@ class OwnWork:
         return self.home_of(self._table.workflows[self._table.workflow_of[task]].spec)
 
     def home_of(self, spec: WorkflowSpec) -> NodeId:
-        """Return the node on which its own person submitted a workflow, this one only where that was
-        noted; empty where it is nobody's own."""
+        """Return the node on which the person who sits there submitted this workflow; empty where
+        it came from elsewhere, or this node has no note that it was so here."""
         if spec.workflow in self.noted:
             return self._me
         return "" if spec.home == self._me else spec.home

@@ -78,8 +78,8 @@ class Placing:
             }
 
     def differs(self, spec: TaskSpec, kind: Hashable, seats: Sequence[Seat]) -> bool:
-        """Tell whether some of these nodes, which are all that fit the kind, are known to be better
-        for the task than others, whatever they are doing."""
+        """Tell whether some of these seats are known to be better for the task than others, apart
+        from how busy they are; ``seats`` are all that fit tasks of this ``kind``."""
         if not self.weighs or len(seats) < 2:
             return False
         differ = self._differ.get(kind)
@@ -96,9 +96,9 @@ class Placing:
         makers: Container[NodeId] = (),
         ready_ms: int = 0,
     ) -> list[SeatT]:
-        """Return these, the one with the best score first when its wait is counted, which is at
-        least until the task is ready. Of equal ones, for a task that is not ready yet, the one that is free
-        last, as others can do more before; then the least busy, who made what it needs, by id."""
+        """Return the seats sorted, those where the task ends earliest first, counting until they
+        are free and until the task is ready (``ready_ms``). Ties: for a task not ready yet who is
+        free last; then the least busy, ``makers`` of its inputs, by id."""
 
         def rank(seat: Seat) -> tuple[int, int, tuple[int, int], bool, NodeId]:
             evidence, free_ms = self._of(spec, kind, seat.node), self.wait_ms(seat.node)
@@ -116,8 +116,9 @@ class Placing:
         return free_ms[0] if free_ms else 0
 
     def take(self, spec: TaskSpec, kind: Hashable, node: NodeId, ready_ms: int = 0) -> None:
-        """Count the task, which is ready in so long, as given to the node: its place is free when
-        that has ended there."""
+        """Count the task as given to a place of the node from now on, which is free again when the
+        task has ended there; it begins in ``ready_ms`` at the earliest. Do nothing for a node
+        without places."""
         free_ms = self._free_ms.get(node)
         if free_ms:
             evidence = self._of(spec, kind, node)

@@ -398,8 +398,9 @@ class Planning(Part):
             core.timers.arm(TimerKind.OVERDUE, core.now_s + core.settings.overdue_s)
 
     def look_for_overdue(self) -> None:
-        """Note which nodes have left tasks lying that were planned for them, and have these dealt
-        out without them from now on; look again later while tasks are planned for others."""
+        """Note which nodes have not begun tasks in time that were planned for them; plan those
+        tasks without them from now on. Set a timer to look again while any are planned for
+        others."""
         core = self.core
         for left, wait_s in ((self._planned, core.settings.overdue_s), (self._drawn, LOT_S)):
             for task, (node, since_s) in left.items():

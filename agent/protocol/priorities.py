@@ -52,7 +52,8 @@ def submitted_priority(spec: TaskSpec) -> int | None:
 
 
 def wished(workflow: Workflow, tasks: Iterable[TaskId], host: NodeId, value: int) -> Workflow:
-    """Return the workflow with a later wish for each of these tasks."""
+    """Return the workflow with this priority wished for each of these tasks, by ``host``, newer
+    than all wishes before."""
     known = {each.task: each.wish for each in workflow.tasks}
     for task in tasks:
         revision = known[task].revision + 1 if task in known else 1
@@ -74,7 +75,7 @@ class Priorities:
         return self._own.get(task)
 
     def of(self, task: TaskId, workflow: WorkflowId) -> int:
-        """Return the priority of a task of a workflow; 0 where that is unknown."""
+        """Return the priority of a task: its own, else its workflow's; 0 where neither is known."""
         own = self._own.get(task)
         if own is not None:
             return own
@@ -82,7 +83,7 @@ class Priorities:
         return 0 if known is None else known.priority.value
 
     def take(self, workflow: Workflow) -> None:
-        """Take in how urgent a workflow and its tasks are now."""
+        """Note the priorities of a workflow and its tasks, in place of those known of it."""
         name = workflow.spec.workflow
         self.forget(workflow)
         own = self._told(workflow)
@@ -98,14 +99,15 @@ class Priorities:
             )
 
     def forget(self, workflow: Workflow) -> None:
-        """Forget what was taken in of a workflow."""
+        """Drop the noted priorities of a workflow and its tasks."""
         self._urgent.pop(workflow.spec.workflow, None)
         if self._own:
             for each in workflow.spec.tasks:
                 self._own.pop(each.task, None)
 
     def any_interactive(self, unfinished: Mapping[WorkflowId, Mapping[TaskId, None]]) -> bool:
-        """Tell whether somebody waits for one of the tasks that are not finished."""
+        """Tell whether any task of these (by workflow, those not finished) is interactive, that is,
+        a person waits for it."""
         for workflow, urgent in self._urgent.items():
             left = unfinished.get(workflow)
             if left and (urgent is None or not urgent.isdisjoint(left)):

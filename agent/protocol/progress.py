@@ -24,7 +24,8 @@ class ProgressNews(Part):
         self._runs = runs
 
     def on_tick(self) -> None:
-        """Tell peers and clients the progress of runs that has changed or was not told for long."""
+        """Tell peers and clients the progress of this node's runs, where it has changed or was not
+        told for long."""
         core = self.core
         items: list[ProgressItem] = []
         for own in self._runs.mine.values():

@@ -66,7 +66,7 @@ class Answers:
     held: list[BetterClaim] = field(default_factory=list)
 
     def message(self) -> ClaimAnswers:
-        """Return the answers as one message."""
+        """Return the collected answers to a peer's claims as one message."""
         return ClaimAnswers(
             *(tuple(self.consents), tuple(self.busy), tuple(self.better)),
             *(tuple(self.known), tuple(self.doubted), tuple(self.full)),
@@ -204,7 +204,8 @@ class Promises(Part):
         return said is Answer.CONSENT
 
     def answer_seated(self) -> None:
-        """Answer the claims that waited for a seat, or for their task, and need not any more."""
+        """Answer the claims on tasks that need a seat or could not be answered before: with a
+        promise, or with the task's record where it is decided already."""
         table = self.core.table
         waiting = [each for each in self._seated.items() if each[0][0] in table.specs]
         for (task, claimant), claim in sorted(waiting, key=lambda each: claim_rank(each[1])):

@@ -262,9 +262,9 @@ class Queue(Part):
         return max(0, int(1000 * self._left_s(table.specs[task], table.owned[task])))
 
     def near_end_s(self) -> float | None:
-        """Return how long a longer task takes whose run is about to end and for which others wait, as
-        far as expectations go; 0 where none waits for those that are about to end, None where none
-        is."""
+        """Return how long a run usually takes that is about to end and for which others wait; 0
+        where others wait for none of those about to end, None where no longer run is about to
+        end."""
         table, near_s = self.core.table, None
         for task in self._ends(SOON_S):
             if table.is_needed(task):

@@ -124,9 +124,9 @@ class Quotas:
         """What is being told and is in no table yet."""
 
     def within(self, told: Told) -> tuple[Told, list[NodeId]]:
-        """Return what of these records has room, and whose the others are, once for each; what has to
-        give way to them is let go. Records known already, and newer versions of them, are told apart
-        by their names alone."""
+        """Return those of the records that fit into their authors' quotas, and the authors of those
+        left out, each once. Older work of an author is let go where what is new goes before it;
+        records that are known already count only by their growth."""
         if not (told.workflows or told.prunings) and self._have_room(told.lives):
             return told, []
         known, wanted = self._table.workflows, dict[Scope, list[Item]]()

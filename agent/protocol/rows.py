@@ -42,8 +42,8 @@ class ShortTaskBatches(Part):
         self._first_since_s = 0.0
 
     def on_news(self, news: News) -> None:
-        """Look after tasks of this node that begin while others wait behind them, and no more after
-        those that do not run any more."""
+        """Watch the runs of this node that have begun while short tasks wait behind them, so that
+        these are given back if they take too long; stop watching those that run no more."""
         for task, _, now in news.moved:
             own = self._runs.mine.get(task)
             if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:

@@ -77,9 +77,9 @@ class Sealing:
         self._me, self._table, self._keys = me, table, keys
 
     def follow(self, trust: Trust) -> list[WorkflowId]:
-        """Believe by this from now on, and put this node's proof on what a machine of its person removed
-        that is lost from now on, as nobody could tell later that it could still say so; return of which
-        workflows these prunings are. An administrator lends his word to nobody who was none."""
+        """Go by this trust from now on, and sign again the prunings by other machines of this
+        node's person that are lost by it; return the workflows that these pruned. An administrator
+        signs so only for those that were administrators."""
         before, self.trust = self.trust.people, trust
         people, administrators, me = trust.people, trust.administrators, self._me
         own = {
@@ -100,7 +100,8 @@ class Sealing:
         return [each.workflow for each in found]
 
     def sealed(self, message: Message) -> Message:
-        """Return the message with a proof on all in it that this node has to sign and that has none."""
+        """Return the message with proofs on all that this node has to sign in it and that has none;
+        as it is where there is nothing to sign."""
         if not self._keys.flock or type(message) not in _PARTS:
             return message
         batch = _Batch(self._me, self._witnessed_ms(), self._is_to_be_said_anew)
@@ -157,7 +158,8 @@ class _Batch:
         self._proofs: dict[Key, Proof] = {}
 
     def sign(self, keys: Keys) -> None:
-        """Sign what was found: the own statements, and what this node bears witness to."""
+        """Sign what ``look_at`` noted: this node's own statements, and those of others that it
+        bears witness to."""
         for found, signer in ((self.leaves, ""), (self.witnessed, self._me)):
             if found:
                 proofs = signed_batch(keys, list(found.values()), signer)
@@ -166,7 +168,8 @@ class _Batch:
     # -- finding -------------------------------------------------------------------------
 
     def look_at(self, kind: str, subject: str, record: Any) -> Any:
-        """Note what of a record has to be signed; return it as it is."""
+        """Note what of a record of this kind (life, workflow, pruning) has to be signed; return the
+        record unchanged."""
         if kind == "life":
             self._look_at_life(subject, record)
         elif kind == "workflow":
@@ -261,7 +264,8 @@ class _Batch:
         return self.workflow(record) if kind == "workflow" else self.pruning(record)
 
     def life(self, task: TaskId, life: Life) -> Life:
-        """Return the life with proofs; itself where none is missing."""
+        """Return the life with the proofs made for its runs and wishes; unchanged where none was
+        made."""
         if task not in self.tasks:
             return life
         runs = tuple(self._run(task, run) for run in life.runs)
@@ -271,7 +275,8 @@ class _Batch:
         return replace(life, runs=runs, wishes=wishes)
 
     def workflow(self, workflow: Workflow) -> Workflow:
-        """Return the workflow with proofs; itself where none is missing."""
+        """Return the workflow with the proofs made for it and its wishes; unchanged where none was
+        made."""
         spec, wish, retried = workflow.spec, workflow.priority, self._retried(workflow)
         name = spec.workflow
         if name not in self.workflows:

@@ -159,7 +159,8 @@ class SeatPlan:
         self.looked_at_max = LOOKED_AT_PER_SEAT * ROW_MAX * slots
 
     def kind(self, spec: TaskSpec) -> Kind:
-        """Return what decides which seats a task fits; tasks of one kind fit the same."""
+        """Return what decides which seats a task fits, a key: tasks of one kind fit the same
+        seats."""
         whose = whose_is(self._core, spec.task) if self._choosy else ("", "")
         host = _workflow_of(self._core, spec.task).host if self._choosy else ""
         published = spec.published is not None
@@ -365,8 +366,8 @@ def others_of_person(core: Core, home: NodeId) -> list[str]:
 
 
 def banned_in(core: Core, bans: tuple[str, ...], task: TaskId) -> str:
-    """Return by which of these names an owner takes no work of whoever submitted a task of the table:
-    the person's, that of the machine that it came from, or the program's; empty where none fits."""
+    """Return the first of an owner's banned names (of a person, machine or program) that applies to
+    a task of the table; empty where none does."""
     if not bans:
         return ""
     spec = _workflow_of(core, task)

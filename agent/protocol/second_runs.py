@@ -46,7 +46,8 @@ def leads(run: Run) -> bool:
 
 
 def how_far(run: Run) -> HowFar:
-    """Return how far the run had come when it met a rival; less than anything where it met none."""
+    """Return how far a run had come when it met a rival, as its record says; ``NOT_TOLD``, which is
+    less than anything, where that says nothing readable."""
     if GOT not in run.more:
         return NOT_TOLD
     try:
@@ -70,7 +71,8 @@ def of_one_attempt(one: Run, other: Run) -> bool:
 
 
 def copies_of(life: Life, run: Run) -> list[Run]:
-    """Return the copies that were ever made of this attempt, ended or not."""
+    """Return the copies of this run's attempt that the life has, also those that have ended; empty
+    when none was made."""
     return [
         each
         for each in life.runs

@@ -43,7 +43,8 @@ class Shares(Part):
             self._look_at(task)
 
     def on_news(self, news: News) -> None:
-        """Count the runs that have ended, and those of removed tasks no more."""
+        """Count what submitters have had by runs that ended, and no longer count runs of removed
+        tasks."""
         for part in news.lives:
             self._look_at(part.task)
         for task in news.forgotten_tasks:
@@ -55,8 +56,9 @@ class Shares(Part):
         return self._people.submitter(spec.home, spec.submitter)
 
     def behind_s(self, submitters: Iterable[ShortText], places: int) -> Mapping[ShortText, float]:
-        """Return by how many seconds the work of each of these is put back: whole ``STEP_S`` of all
-        places together that it has had more than the one that had least; nothing for a single one."""
+        """Return for each submitter by how many seconds its work is put back for what it has had of
+        the flock lately more than the one that had least, in whole ``STEP_S``; empty for fewer than
+        two. ``places`` is how many tasks the flock runs at once."""
         self._look_at_people()
         names = list(dict.fromkeys(submitters))
         if len(names) < 2:

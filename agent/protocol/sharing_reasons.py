@@ -23,9 +23,8 @@ _OF_THE_MACHINE = (
 
 
 def for_colleagues(reason: Reason) -> Reason:
-    """Return what others are told of why a machine helps or not: that it does not help now, where
-    the reason says something of its owner, as that somebody is there, has paused it or is on his
-    way."""
+    """Return the reason as colleagues are told it: as it is where it speaks of the machine alone,
+    "does not help now" where it says something of its owner."""
     if reason == NO_REASON or isinstance(reason, _OF_THE_MACHINE):
         return reason
     return told.HelpsNotNow()

@@ -159,8 +159,9 @@ class Trust:
     people: People = NO_PEOPLE
 
     def may(self, signer: NodeId, statement: Statement) -> bool:
-        """Tell whether the signer may say this, in the own name or, of what is older than the flock's
-        signatures, as an administrator that bears witness."""
+        """Tell whether the signer may make this statement: in its own name about its submissions
+        and runs, or as a wish about its person's work, an administrator about anybody's; in
+        another's name by ``vouches``."""
         if signer != statement.author:
             return self.vouches(signer, statement)
         if statement.kind in (Kind.WORKFLOW, Kind.RUN, Kind.FLOOR):
@@ -171,9 +172,9 @@ class Trust:
         return own or (statement.kind is Kind.PRUNING and statement.over)
 
     def vouches(self, signer: NodeId, statement: Statement) -> bool:
-        """Tell whether it is older than the flock's signatures, and the signer may bear witness to what
-        is, its own work too: the ids of then bind nobody; or whether the signer may wish the same, and
-        says that a machine did which was taken away from its person since."""
+        """Tell whether the signer may make another's statement: as an administrator, where it is
+        older than the flock's signatures (its own too then), or where it repeats a wish, that it
+        could have itself, of a machine that was taken away from its person since."""
         witness = signer in self.administrators and self.since_ms is not None
         if witness and statement.wall_ms <= (self.since_ms or 0):
             return True
@@ -250,8 +251,8 @@ def wished_part(task: TaskId, kind: int, value: int, by: NodeId) -> TaskLife:
 
 
 def as_written(part: TaskLife) -> TaskLife:
-    """Return a part of a life as its author writes it: without the proofs of what its runs said
-    before, which are not those of what they say now."""
+    """Return a part of a life as its author signs it, without the proofs that its runs carry from
+    before; unchanged where they carry none."""
     if not any(SIGNED in run.more for run in part.life.runs):
         return part
     runs = tuple(replace(run, more=_unsigned(run.more)) for run in part.life.runs)

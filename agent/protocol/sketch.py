@@ -46,7 +46,7 @@ class Length(Struct, frozen=True, gc=False):
     source: str
 
     def times(self, factor: float) -> Length:
-        """Return the same on a machine that takes so many times as long."""
+        """Return these lengths multiplied by ``factor``, at least 1 ms each."""
         if factor == 1.0:
             return self
         low, middle, high = (
@@ -74,7 +74,8 @@ class Sketch:
         self._add(ran_ms, host, self._weight())
 
     def note_longer(self, ran_ms: int, host: NodeId = "") -> None:
-        """Count a run that would have taken longer than this."""
+        """Count a run that was broken off after ``ran_ms`` as one that takes longer, spread over
+        the longer lengths seen, or as twice that where none was."""
         weight, first = self._weight(), quarter_octave(ran_ms) + 1
         longer = {each: bin_[0] for each, bin_ in self._bins.items() if each[1] >= first}
         whole = sum(longer.values())
@@ -92,7 +93,7 @@ class Sketch:
         self._bins[place] = (had + weight, total + ms * weight)
 
     def on_hosts(self) -> dict[NodeId, OnHost]:
-        """Return what its runs took on each host where one ended well."""
+        """Return by host what lengths its runs had; hosts on which none ended well are left out."""
         found: dict[NodeId, list[tuple[float, int]]] = {}
         for (host, _), (had, total) in sorted(self._bins.items()):
             if had and host in self._ran:
@@ -118,8 +119,8 @@ class Sketch:
         return _GROWTH[step] << turns
 
     def atoms(self, factors: Mapping[NodeId, float] = NO_FACTORS) -> Atoms:
-        """Return what it holds, the shortest first, as it would be on a host that is neither fast nor
-        slow, where that is known of hosts."""
+        """Return the counted lengths, the shortest first, those of each host divided by its factor,
+        where one is given."""
         bins: dict[int, tuple[int, int]] = {}
         for (host, place), (had, total) in sorted(self._bins.items()):
             usual, at = total, place
@@ -156,7 +157,8 @@ def bin_end_ms(place: int) -> int:
 
 
 def quantile_ms(atoms: Atoms, permille: int) -> int:
-    """Return the length that so many in a thousand do not exceed."""
+    """Return the length in milliseconds that ``permille`` of the runs do not exceed; there must be
+    some."""
     wanted, passed = sum(each[0] for each in atoms) * permille, 0
     for weight, mean_ms, _ in atoms:
         passed += weight
@@ -166,8 +168,9 @@ def quantile_ms(atoms: Atoms, permille: int) -> int:
 
 
 def remaining_ms(atoms: Atoms, ran_ms: int) -> int:
-    """Return how much longer than this those take that take longer, on the average, never 0; as
-    long again where none did, and the rest of the usual guess where nothing is known."""
+    """Return how many milliseconds longer a run takes on average that has taken ``ran_ms`` so far,
+    at least 1: by those that took longer, as long again where none did, what is left of a usual
+    guess where nothing is known."""
     weights = rest = 0
     for weight, mean_ms, end_ms in atoms:
         if mean_ms > ran_ms:

@@ -72,21 +72,23 @@ class Sleepers(Part):
             self.asleep[peer.node] = _Sleeper(status, self.core.now_s)
 
     def on_greeted(self, peer: Peer) -> None:
-        """Tell a machine that was called a while ago why it is awake."""
+        """Note that this peer is awake; where this node woke it a while ago, tell it that it was
+        woken for work."""
         self._leaving.pop(peer.node, None)
         sleeper = self.asleep.pop(peer.node, None)
         if sleeper is not None and self.core.now_s - sleeper.called_s <= WOKEN_S:
             self.core.send(peer.node, WokenForWork())
 
     def on_news(self, news: News) -> None:
-        """Forget since when tasks wait that do not any more."""
+        """Forget how long tasks have waited that moved or were removed."""
         for task, _, _ in news.moved:
             self._waits_since_s.pop(task, None)
         for task in news.forgotten_tasks:
             self._waits_since_s.pop(task, None)
 
     def on_tick(self) -> None:
-        """Wake a machine, where work has waited for it for long and it is this node's turn."""
+        """Now and then call for a sleeping machine for each task that has waited long and fits
+        nobody awake, if it is this node's turn to wake one."""
         core = self.core
         if core.now_s - self._looked_s < LOOKS_EVERY_S or not core.table.ready or not core.joined:
             return

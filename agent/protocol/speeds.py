@@ -42,7 +42,8 @@ class Speeds:
         self._noted: dict[str, int] = {}
 
     def count(self, kind: Kind) -> None:
-        """Note that one more run of this kind tells of them."""
+        """Note that a run of this kind was added to the sketches, for its program and for all
+        together, so that speeds are fitted anew after enough of them."""
         widely, _ = kind.wide()[0]
         for content in (kind.content, ""):
             self._noted[content] = self._noted.get(content, 0) + 1
@@ -55,7 +56,9 @@ class Speeds:
                 kinds.popitem(last=False)
 
     def of(self, content: str) -> Fit:
-        """Return what is known by the runs of one program; for an empty one, by those of all."""
+        """Return how much faster or slower hosts are, fitted from the runs of one program (its
+        ``content``), or of all programs where that is empty; fitted anew only after enough new
+        runs."""
         noted, known = self._noted.get(content, 0), self._fits.get(content)
         if known is not None and noted - known.noted <= min(
             FITTED_AGAIN_MAX, noted // FITTED_AGAIN

@@ -120,9 +120,9 @@ class Table:
         return self.lives.get(task, NO_LIFE)
 
     def lives_of(self, workflow: WorkflowId) -> list[TaskLife]:
-        """Return what happened to the tasks of a known workflow; those to which nothing did are
-        left out. No workflow is told to a peer without this: a workflow whose lives are under way
-        would look as if nothing of it had run."""
+        """Return the lives of a known workflow's tasks, without those to which nothing has
+        happened. Whoever is told a workflow must be told these with it, else it looks as if nothing
+        of it had run."""
         specs = self.workflows[workflow].spec.tasks
         return [TaskLife(s.task, self.lives[s.task]) for s in specs if s.task in self.lives]
 

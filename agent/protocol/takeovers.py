@@ -34,7 +34,8 @@ class TakeOvers(Part):
         self._looked_s = -1e9
 
     def on_tick(self) -> None:
-        """Give back the runs of this node that a free host takes over."""
+        """Now and then give back runs of this node that have just begun and that, by the flock's
+        rule, a free host should have; not while other tasks wait that a free host could take."""
         core, rule = self.core, self.core.rule.placing
         if rule is None or not rule.just_begun or core.stopping:
             return

@@ -35,7 +35,8 @@ class _Given:
     thrown_s: float = 0.0
 
     def fade(self, now_ms: int) -> None:
-        """Have everything worth what it is at this moment, if that is later."""
+        """Reduce what was counted so far by its age, so that it is worth what it is at this moment;
+        do nothing for an earlier one."""
         if now_ms > self.at_ms:
             worth = 2.0 ** -((now_ms - self.at_ms) / HALF_LIFE_MS) if self.at_ms else 0.0
             self.kept_s, self.thrown_s, self.at_ms = (
@@ -60,8 +61,8 @@ class ThrownAway:
             self._learn(run)
 
     def keeps(self, node: NodeId, seconds: float) -> float:
-        """Return which share of a task of this length the machine is expected to have done for good;
-        1 where nothing was thrown away there lately."""
+        """Return which share of a task that runs for ``seconds`` this machine is expected not to
+        throw away; 1 where it threw nothing away lately."""
         given = self._given.get(node)
         if given is None or not given.thrown_s:
             return 1.0

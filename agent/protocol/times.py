@@ -135,8 +135,8 @@ def end_of_run_ms(run: Run, life: Life, reading: DerivedState) -> int:
 
 
 def end_of_task_ms(life: Life, reading: DerivedState) -> int:
-    """Return when it was decided how a task ends; 0 while it goes on, and where no run of it was
-    ended by that, as it is decided elsewhere."""
+    """Return when it was decided how a task ends, in milliseconds since 1970; 0 while it goes on,
+    and where no run of it ended by that."""
     match reading.state:
         case TaskState.TERMINATED:
             return reading.outcome.stamp[0] if reading.outcome is not None else 0

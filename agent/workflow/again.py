@@ -55,8 +55,8 @@ class Looked:
 
     @property
     def mended(self) -> bool:
-        """Whether nothing differs but programs of steps that did not end well: somebody has
-        mended them, and means those."""
+        """Tell whether only programs of steps that did not end well differ from what ran: somebody
+        has mended them and wants those to run."""
         return (
             bool(self.differing)
             and not (self.now and self.now.gone)
@@ -93,7 +93,8 @@ async def look_again(
 
 
 def wanted_again(origin: Origin, changes: Changes) -> Wanted:
-    """Return what was said beside a file when it was submitted, with what is wanted otherwise."""
+    """Return how a past workflow was submitted (variables, name, start and so on), with a person's
+    changes in place of those values."""
     return Wanted(
         {**origin.variables, **changes.variables},
         changes.name or origin.name,
@@ -108,9 +109,9 @@ def wanted_again(origin: Origin, changes: Changes) -> Wanted:
 async def run_again(
     client: Client, looked: Looked, changes: Changes | None = None, *, now: bool, anew: bool
 ) -> AgainReply:
-    """Have it run again as another workflow, with its files as they are ``now`` or as they were;
-    ``anew``: steps that are as they were run too. Without ``changes`` nobody is named as its
-    submitter. Raises what the client raises."""
+    """Have a past workflow run again as a new one, with its files as they are ``now`` or as they
+    were; with ``anew`` also the steps that would be kept. ``changes`` may name submitter and steps.
+    Return the agent's answer; raises what ``Client.call`` raises."""
     submitter = changes.submitter if changes is not None else ""
     wanted = looked.wanted if now else None
     steps = changes.steps if changes is not None else ()

@@ -246,8 +246,8 @@ class Amount(Single):
         return amount if amount is not None and 0 < amount <= self.most else None
 
     def why_not(self, text: str) -> tuple[Value, Phrase | None]:
-        """Return what is wanted instead: the bounds where the text is an amount, else how one is
-        written, with the unit that was probably meant."""
+        """Return what is wanted instead of this text: for an amount out of bounds the bounds, else
+        how an amount is written, with a question after the unit that was probably meant, if any."""
         if self._amount(text) is not None:
             base = "MB" if "mb" in self.units else "s"
             return said("more than 0 and at most {most}", most=f"{self.most:,.0f} {base}"), None

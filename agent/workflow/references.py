@@ -94,9 +94,9 @@ class Links:
         return [Input(each, output) for each in runs] if output >= 0 else []
 
     def after(self, word: Word, own: Template, run: int) -> list[str]:
-        """Note that ``own`` needs this, and return the names of the runs that have to be finished
-        first: all of a task's, or in the same fan-out the one of the same value. Empty where the
-        word is wrong, which is a fault, or ``own`` itself, which ``circle`` tells."""
+        """Note that ``own`` has to wait for the task in ``word``, and return the names of the runs
+        to wait for: all of that task's, or in the same fan-out the one of the same value. Empty
+        where the word is wrong, which adds a fault, or means ``own`` itself."""
         task, slash, rest = str(word).partition("/")
         if slash and rest != EVERY:
             self.faults.at(word.place).said(
@@ -229,8 +229,8 @@ class Links:
         )
 
     def circle(self) -> None:
-        """Add a fault for each circle among the needs noted so far: a task that needs itself,
-        directly or by way of others."""
+        """Add a fault for each circle among the needs noted so far, as a task that needs itself
+        directly or through others; do nothing without circles."""
         for way in circles(self.needs):
             place = self.needs[way[-2]][way[-1]]
             if len(way) == 2:

@@ -19,8 +19,8 @@ THREE = ("lever-m", "boresight-deg")
 async def inspected(
     client: Client, flight: Path, said: Mapping[str, str], into: Path | None = None
 ) -> tuple[Flight, str]:
-    """Return what comes of looking at a flight with what its person says, and how it is called within
-    the shares of this machine, empty where it lies in none; with ``into`` plan and workflow are
+    """Return what was found in a flight's folder, given what its person says of it, and the
+    folder's name within a share, empty where it lies in none; with ``into`` plan and workflow are
     written there. Raises ``ClientError`` where nobody can look, ``OSError``."""
     settings = await client.call(SETTINGS, Settings())
     share = await asyncio.to_thread(share_of, flight, settings.shares)

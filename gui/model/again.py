@@ -15,8 +15,8 @@ SHOWN_MAX = 4
 
 
 def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
-    """Return how many steps run again and how many are kept, in a sentence; ``anew``: all run,
-    ``retried``: what did not end well runs in the same workflow."""
+    """Return a sentence that says how many steps run again, how many are kept and how long it
+    takes; ``anew``: all run; ``retried``: those that did not end well run, in the same workflow."""
     running = sum(_runs(step, anew=anew, retried=retried) for step in reply.steps)
     kept = len(reply.steps) - running
     said = tr_n("%n step(s) will run", "", running)
@@ -32,9 +32,9 @@ def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
 
 
 def lasting(reply: AgainReply, *, anew: bool, retried: bool) -> tuple[float, Basis | None]:
-    """Return how long what runs takes, all steps with ``anew``, those that did not end well with
-    ``retried``, else those that differ, and on what that stands; 0 and None where nobody knows, or
-    it was not reckoned for just these steps."""
+    """Return how many seconds the steps that run will take, and on what that stands: all steps with
+    ``anew``, those that did not end well with ``retried``, else those that differ. 0 and None where
+    the answer does not tell it for just these."""
     runs = {step.name for step in reply.steps if _runs(step, anew=anew, retried=retried)}
     if len(runs) == len(reply.steps):
         return reply.all_s, reply.all_lasts
@@ -67,8 +67,9 @@ def difference_words(step: Step) -> str:
 
 
 def steps_as_tasks(reply: AgainReply, *, anew: bool, retried: bool = False) -> dict[str, TaskView]:
-    """Return the steps as the graph draws them: hollow what is kept, in colour what will run, each
-    with what differs; ``anew``: all run, ``retried``: as where what failed is tried again."""
+    """Return the steps by name as tasks for the graph to draw: kept ones hollow, others as about to
+    run, each with how it differs. ``anew``: all run; ``retried``: those run that did not end
+    well."""
     found: dict[str, TaskView] = {}
     for step in reply.steps:
         runs = _runs(step, anew=anew, retried=retried)

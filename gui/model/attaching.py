@@ -29,9 +29,9 @@ class Attaching:
         self._named[name] = path
 
     def offer(self, paths: Sequence[Path]) -> list[Path]:
-        """Take each file for the name that it bears but for its ending, in place of the one before,
-        and the others for names without a file; if no names are asked for, take all new ones that
-        there is room for. Return those that found no place."""
+        """Give each file to the gate's name that equals its own without its ending, replacing an
+        earlier file, and other files to names still without one; where the gate has no names, take
+        all new ones there is room for. Return those that found no place."""
         if not self.names:
             fresh = [each for each in dict.fromkeys(paths) if each not in self._more]
             room = ATTACHED_MAX - len(self._more)
@@ -73,8 +73,8 @@ class Attaching:
         return [self._named.get(name) for name in self.names[: last + 1]] or [*self._more]
 
     def gap(self) -> str:
-        """Return why this cannot be sent (a name left open before one that has its file); empty
-        where it can."""
+        """Return why the chosen files cannot be sent, as a name without a file stands before one
+        that has its file; empty where they can."""
         sent = len(self.in_places)
         before = next((name for name in self._lacking() if self.names.index(name) < sent), "")
         if not before:

@@ -96,8 +96,8 @@ def who_text(entry: AuditEntry) -> str:
 
 
 def what_text(entry: AuditEntry) -> str:
-    """Return what was done, in words of the window's language; as it was noted where no words are
-    known for it."""
+    """Return what an audit entry says was done, in the window's language; as it was noted where no
+    translation is known."""
     if entry.what.startswith(IN_THE_FLOCK):
         what = entry.what.removeprefix(IN_THE_FLOCK)
         known = FLOCK_ACTS.get(what) or FLOCK_ACTS.get(what.partition(" ")[0])
@@ -108,7 +108,8 @@ def what_text(entry: AuditEntry) -> str:
 
 
 def on_text(entry: AuditEntry, screen: Screen) -> str:
-    """Return to what: workflows by their names where they are known, machines without their ids."""
+    """Return what an audit entry's act was done to: workflows by name where they are known,
+    machines without their ids, some of them where they are many."""
     names = [_called(each, screen) for each in entry.on.split(", ") if each]
     shown = ", ".join(names[:NAMES_SHOWN_MAX])
     more = len(names) - NAMES_SHOWN_MAX
@@ -116,7 +117,8 @@ def on_text(entry: AuditEntry, screen: Screen) -> str:
 
 
 def from_text(entry: AuditEntry) -> str:
-    """Return from where it was asked."""
+    """Return where an audit entry's act was asked from, in the window's language: this computer,
+    another one or the flock."""
     return {
         "this machine": tr("the computer itself"),
         "this machine, typed": tr("the computer itself, typed"),
@@ -131,7 +133,8 @@ def is_well(entry: AuditEntry) -> bool:
 
 
 def outcome_text(entry: AuditEntry) -> str:
-    """Return how it ended, in a word; of acts that were only counted, how many they were."""
+    """Return how an audit entry's act ended, in a word; for acts that were not noted singly, how
+    many there were."""
     if entry.what == "not noted":
         return tr("{count} of them", count=entry.outcome)
     if entry.outcome.startswith(REFUSED):
@@ -140,7 +143,8 @@ def outcome_text(entry: AuditEntry) -> str:
 
 
 def checked_text(found: AuditChecked) -> str:
-    """Return what a check has found, as one sentence."""
+    """Return the result of checking an audit as one sentence: whole, from which entry to which, or
+    which entry is wrong and why."""
     values = {"name": found.name, "first": found.last - found.entries + 1, "last": found.last}
     if found.broken:
         fault = None if found.fault is UNSET else phrase_of(found.fault)

@@ -173,8 +173,8 @@ def waits_for_help(screen: Screen, workflow: WorkflowView) -> bool:
 
 
 def lacks_leave(screen: Screen, tasks: Iterable[TaskView]) -> tuple[str, int]:
-    """Return a program that came with the work and that no free machine that helps may run, with how
-    many of these are free; an empty name where nothing waits for that, or none is free."""
+    """Return a program brought by ready work that no free helping machine may run, and how many
+    free machines there are; an empty name where there is none such, or no machine is free."""
     linked = [each for each in screen.peers.peers if each.state == "linked"] if screen.peers else []
     every: list[NodeView | PeerView] = [*linked, *([screen.node] if screen.node else [])]
     helping = [each for each in every if each.volunteering and not each.owner_present]

@@ -155,7 +155,8 @@ def ended_clock(each: PastWorkflow) -> str:
 
 
 def day_sums(day: PastDay) -> str:
-    """Return the sums of a day in words."""
+    """Return how much ended on a day, and the hours used, waited and given, in one line of
+    words."""
     said = [tr_n("%n workflow(s)", "", day.workflows)] if day.workflows else []
     if day.failed:
         said.append(tr_n("%n failed", "workflows", day.failed))

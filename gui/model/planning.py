@@ -58,7 +58,8 @@ def summary_tip(plan: PlanReply | None) -> str:
 
 def refusals(plan: PlanReply | None) -> list[str]:
     """Return what the node would refuse a submission for, a sentence each; empty without a plan or
-    a fault. If one of them cannot be read here, all come in the agent's English."""
+    a fault. Translated, or all in English where one comes from a version that cannot be read
+    here."""
     if plan is None:
         return []
     phrases = [phrase_of(each) for each in plan.wrong]

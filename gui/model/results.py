@@ -68,9 +68,8 @@ def kind_of(name: str) -> Kind:
 
 
 def guarded(page: bytes) -> bytes | None:
-    """Return a page that shows as it did, but runs no script, asks nobody for anything and leads
-    nowhere by itself; None for one whose letters are not those of ASCII, in which the guard could
-    not be read."""
+    """Return an HTML page changed so that it looks the same but runs no script, loads nothing and
+    leads nowhere by itself; None for one in an encoding in which that cannot be done."""
     if page.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in page[:1024]:
         return None
     begin = len(_UTF_8) if page.startswith(_UTF_8) else 0

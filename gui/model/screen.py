@@ -64,8 +64,8 @@ class Changes:
 
     @property
     def anything(self) -> bool:
-        """Tell whether a repaint is due at all; news, and what is only to be asked for, need
-        none."""
+        """Tell whether something on the screen changed, so that a repaint is due; news, and what is
+        only to be asked for, do not count."""
         flags = (self.flock, self.node, self.volunteering, self.programs, self.settings)
         return bool(
             self.workflows or self.tasks or self.connection or self.everything or any(flags)

@@ -119,8 +119,8 @@ def has_log(task: TaskView) -> bool:
 
 
 def task_outlook(task: TaskView, now_s: float) -> str:
-    """Return what a task's row says beside its state: that its machine is gone, time left or
-    progress, what a step asks for, when it was done, or why it waits or failed; may be empty."""
+    """Return the note in a task's row: time left or progress, what a step asks for, when it was
+    done, or why it waits, failed or its machine is gone; may be empty."""
     if task.gone_ms:
         return explained(task.why, task.reason)
     match task.state:

@@ -59,8 +59,8 @@ def word_colour(mark: Mark, colours: Colours) -> str:
 
 
 def draw_mark(painter: QPainter, mark: Mark, rect: QRectF, permille: int | None = None) -> None:
-    """Paint a mark into this square, sharp at the painter's scale; ``permille`` as for
-    ``mark_pixmap``."""
+    """Paint a mark into this square, sharp at the painter's scale; running work as a disc filled by
+    ``permille``, plain where that is None."""
     device = painter.device()
     ratio = device.devicePixelRatio()
     scale = math.hypot(painter.worldTransform().m11(), painter.worldTransform().m12())

@@ -123,7 +123,7 @@ def _scaled(scale: float, weight: QFont.Weight) -> QFont:
 
 
 def palette_of(colours: Colours) -> QPalette:
-    """Return Qt's palette made of our colours."""
+    """Return Qt's palette filled with these colours."""
     role = QPalette.ColorRole
     values = {
         role.Window: colours.surface,

@@ -39,8 +39,7 @@ class Bar(QWidget):
     def say(
         self, sentence: str, help_text: str = "", act: Callable[[], object] | None = None
     ) -> None:
-        """Show a sentence, with a button that calls ``act``; without ``help_text``, its text, there
-        is no button."""
+        """Show a sentence; with ``help_text`` also a button with this text, which calls ``act``."""
         self.sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self._act = act or _nothing

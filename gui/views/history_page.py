@@ -73,8 +73,8 @@ class HistoryPage(QWidget):
 
     @property
     def detail(self) -> PastDetail:
-        """What is below the list, made when it is first wanted: all at once takes longer than a frame
-        may."""
+        """Return what stands below the list, made when it is first wanted, as making it at once
+        takes longer than a frame may."""
         if self._detail is None:
             self._detail = PastDetail(self._context)
             self._below.addWidget(self._detail)

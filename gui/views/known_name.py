@@ -45,9 +45,9 @@ class KnownName(QWidget):
     def tell(
         self, there: WorkflowView | None, name: str, taken: Container[str], *, same: bool
     ) -> None:
-        """Say what is there under the name that was asked for, None for nothing, and offer another;
-        ``name`` is what its person typed instead, empty for nothing, ``same``: it is known that it
-        is the same work. With neither nothing is shown."""
+        """Show that ``there``, a workflow of the wanted name, exists, and offer a free name
+        instead; ``same``: it is known to be the same work. For None show only that another name
+        (``name``) was typed, nothing if that is empty."""
         self.setVisible(there is not None or name != "")
         for each in (self.show_it, self.run_again):
             each.setVisible(there is not None)

@@ -298,7 +298,8 @@ def linked_names(screen: Screen) -> list[str]:
 
 
 def offer_machines(choice: QComboBox, names: Sequence[str], chosen: str) -> None:
-    """List these machines behind this computer, and the one that is chosen, which emits nothing."""
+    """Put these machines' names behind the first entry of the list and select ``chosen``, or the
+    first entry where that is empty; no signal is emitted."""
     shown = [choice.itemData(at) for at in range(1, choice.count())]
     wanted = sorted({*names, *([chosen] if chosen else [])})
     if shown == wanted:

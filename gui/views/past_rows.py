@@ -97,7 +97,7 @@ class PastRows(Rows):
         self._ask_soon = timer(self, 0, self._ask, once=True)
 
     def reset(self, lines: PastLines) -> None:
-        """Show these lines from now on."""
+        """Show these lines instead of those before, and forget which pages were asked for."""
         self.beginResetModel()
         self.lines = lines
         self._missing.clear()
@@ -142,7 +142,8 @@ class PastRows(Rows):
         return 0 if parent.isValid() else len(self.lines)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what Qt asks of a cell, as ``Rows`` does."""
+        """Return a cell's text, tip, alignment or what screen readers say, for Qt; None for other
+        roles and for a line that was not read yet."""
         line, column = self.row(index.row()), self.columns[index.column()]
         if line is None:
             return None

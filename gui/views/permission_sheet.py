@@ -75,8 +75,8 @@ def _text(script: Script) -> str:
 def answered_too(
     asked: PermissionAsked, answer: OwnerAnswer, others: Iterable[PermissionAsked]
 ) -> list[str]:
-    """Return the workflows about which an answer leaves nothing to ask: all of that machine, or, of an
-    answer for programs, those that bring no others. What is allowed once is asked again."""
+    """Return the workflows among the other questions that an answer settles, too: all of the same
+    machine, or those that bring no further programs; none where it was "once"."""
     if answer == "once":
         return []
     if answer == "machine":

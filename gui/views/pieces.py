@@ -194,7 +194,8 @@ def filter_field(name: str, act: Callable[[str], object], hint: str = "") -> QLi
 
 
 def tab_widget(name: str, text: str, *pages: tuple[str, QWidget]) -> QTabWidget:
-    """Return tabs with these pages, that a screen reader can name."""
+    """Return tabs with these pages, each with its heading; ``text`` is what screen readers call
+    them, ``name`` is for tests."""
     made = set_up(QTabWidget(), name, text, documentMode=True)
     made.tabBar().setAccessibleName(text)
     for heading, page in pages:

@@ -56,7 +56,8 @@ class ProgramForm(QWidget):
         column(held(lines), self.told, on=set_up(self, "programForm"), spacing=GRID // 2)
 
     def tell(self, alone: Alone) -> None:
-        """Show how it runs; ``changed`` is not emitted."""
+        """Show how often and with which parameters a program that comes alone runs, without
+        emitting ``changed``."""
         self._alone = alone
         for each in (self.often, self.times, self.parameters):
             each.blockSignals(True)

@@ -186,6 +186,8 @@ class _RowsModel(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else self._across
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a cell's text or tip, right alignment for a number, for Qt; None for other
+        roles."""
         cells = self._rows[index.row()]
         text = cells[index.column()] if index.column() < len(cells) else ""
         if role == Qt.ItemDataRole.DisplayRole:

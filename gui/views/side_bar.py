@@ -39,7 +39,7 @@ class Place(Enum):
 
 
 def place_words(place: Place) -> str:
-    """Return the name of a place."""
+    """Return the name of a place of the window in the person's language."""
     return {
         Place.WORKFLOWS: tr("Workflows"),
         Place.QUEUE: tr("Queue"),

@@ -18,8 +18,9 @@ FAULTS_SHOWN_MAX = 50
 
 
 def sheet_files(paths: list[Path], allowed: tuple[Path, ...] = ()) -> list[SheetFile]:
-    """Return what the sheet shows for these: each by itself, but files beside a single program,
-    which are no workflows, are what that is to run with. ``allowed``: what they may take along."""
+    """Return an entry of the sheet for each file; but where one program is among them, other files
+    that are no workflows are given to it as its files. ``allowed`` is what workflows may take
+    along."""
     programs = [path for path in paths if is_program(path)]
     others = [
         path for path in paths if path not in programs and path.suffix.lower() not in WORKFLOW_ENDS
@@ -81,8 +82,8 @@ class SheetFile:
 
     @property
     def urgency(self) -> NamedPriority:
-        """How urgent it would be: as the person chose, else as the file says, by its name where it
-        has one, else as a number."""
+        """Return the priority it would be submitted with, by its name where it has one, else as a
+        number: as the person chose, else as the file says."""
         workflow = self.checked.workflow if self.checked is not None else None
         said = workflow.submit.priority if workflow is not None else "low"
         wanted = said if self.priority is None else self.priority
@@ -90,7 +91,8 @@ class SheetFile:
 
     @property
     def ready(self) -> bool:
-        """Whether it can be submitted as it is: looked at, without a fault, all confirmed, and not sent."""
+        """Tell whether it can be submitted now: read without a fault, all that leaves the computer
+        confirmed, and not sent yet."""
         found = self.checked
         good = found is not None and found.workflow is not None and not refusals(found.plan)
         good = good and not self.unconfirmed
@@ -103,7 +105,8 @@ class SheetFile:
         return workflow.outside if workflow is not None else ()
 
     def take(self, checked: Checked | None) -> None:
-        """Keep what was read last, with all that it has asked for; None changes nothing."""
+        """Keep the result of the last reading, and which files it asks to take along; None changes
+        nothing."""
         if checked is None:
             return
         self.checked = checked

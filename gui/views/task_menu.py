@@ -67,7 +67,8 @@ def task_menu(
 
 
 def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> QMenu:
-    """Add a menu to this one that calls ``act`` with the priority chosen, and return it."""
+    """Add a submenu of priorities to this menu, which calls ``act`` with the one chosen, and return
+    it."""
     inner = menu.addMenu(icon("priority"), tr("Priority"))
     inner.setObjectName("priority")
     list_priorities(inner, act)

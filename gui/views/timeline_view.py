@@ -73,7 +73,7 @@ class TimelineView(QAbstractScrollArea):
         self._scroll_ranges()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom in time with Ctrl, scroll without it."""
+        """Zoom in time while Ctrl is held, else scroll."""
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             super().wheelEvent(event)
             return

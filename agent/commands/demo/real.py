@@ -66,8 +66,8 @@ class Real:
         """Do nothing: the workflow publishes what it runs."""
 
     def judge(self, results: Mapping[str, bytes]) -> Iterator[Judged]:
-        """Yield whether wires were found, and each point once. Raises ``KeyError``, ``TypeError`` or
-        ``ValueError`` for results of another kind."""
+        """Yield two verdicts: whether any wires were found, and whether each point is told just
+        once. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for results of another kind."""
         line = json.loads(results[LINE])
         wires, towers = len(set(line["wire_of_curve"])), len(line["towers"])
         yield Judged("wires were found", wires > 0, f"{wires} wires, {towers} towers")

@@ -186,8 +186,8 @@ def _elsewhere(origin: Origin | None) -> Origin | None:
 
 
 def origin_of(spec: WorkflowSpec) -> Origin | None:
-    """Return where a workflow was read on the machine that submitted it; None where that is not told,
-    cannot be read, or was another one than has the record."""
+    """Return where the submitting machine read a workflow's file; None where its record does not
+    tell that, or cannot be read, or tells it of another machine."""
     told = spec.more.get(ORIGIN) if spec.home else None
     try:
         return None if told is None else _read_origin(told)

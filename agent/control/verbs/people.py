@@ -37,9 +37,9 @@ async def me(call: RequestContext, params: Me) -> MeReply:
 
 @serves(PAIR)
 async def pair(call: RequestContext, params: Pair) -> Paired:
-    """Show a code, or make this machine the person's who was shown one. Raises ``RefusedError`` without
-    a flock and where no machine that is linked shows the code, ``ServiceError`` for a typing error and
-    where this machine is somebody's already."""
+    """Without a code show a new one; with a code that another machine shows, make this machine that
+    one's person's. Raises ``RefusedError`` without a flock and where no linked machine shows the
+    code, ``ServiceError`` for a typing error and where this machine is paired already."""
     require_membership(call)
     room = call.rooms.flock.pairing
     if not params.code:

@@ -96,9 +96,9 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
 async def bring(
     call: RequestContext, event: events.Submit, workflow: WorkflowId, deliver: str
 ) -> None:
-    """Have the results of a workflow that was accepted, now or before, delivered into a folder, if one
-    is named, and the programs taken here that its person has handed in with it: who asks again may do
-    so because that failed."""
+    """Have an accepted workflow's results delivered into a folder, if one is named, and let
+    programs that its person brought run here. Also for a workflow known already: that may have
+    failed before."""
     if deliver:
         await call.rooms.datasets.deliver(workflow, Path(deliver))
     if not call.member:
@@ -112,8 +112,8 @@ def waits_told(waits: list[AcceptanceNeeded]) -> tuple[tuple[str, ...], tuple[Ra
 
 
 def checked(call: RequestContext, params: Submit, submitter: str) -> Elsewhere:
-    """Return what a submission needs of other workflows, with the first thing that is wrong with
-    any of it before the node looks at it."""
+    """Return which tasks of other workflows a submission needs, with the first fault found in it
+    here in ``fault``, None for none; the node checks it further."""
     found = needed_elsewhere(call.now.table, params, submitter)
     far = bool(call.member)
     fault = misnamed(params) or found.fault or misdelivered(params.deliver, far=far)
@@ -142,8 +142,9 @@ def misdelivered(folder: str, *, far: bool) -> Phrase | None:
 async def programs_here(
     call: RequestContext, tasks: Iterable[Task | records.TaskSpec]
 ) -> dict[str, records.More]:
-    """Return by name what tasks carry of programs that are installed, and not brought: what they are,
-    where that is here, and what the machines that have them say that they need."""
+    """Return by name, for installed programs (not those brought along) that tasks name, what to put
+    into the tasks' records: the program's content where it is here, and the needs that machines
+    tell for it."""
     names = sorted({each.program for each in tasks if each.program and each.published is None})
     told: dict[str, records.More] = {name: {} for name in names}
     for each in (each for machine in seen(call.now) for each in machine.capabilities.needs):
@@ -163,9 +164,9 @@ def submission(
     *,
     far: bool = False,
 ) -> events.Submit:
-    """Return what ``node`` is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
-    has the tasks of other workflows that it needs, ``digests`` what tasks carry of installed programs by name;
-    ``far``: a client of another machine asks."""
+    """Return a client's submission as the event for ``node``, with ids for workflow and tasks.
+    ``elsewhere`` has the tasks of other workflows that it needs, ``digests`` what to put into
+    records of tasks by program; ``far``: a client of another machine asks."""
     priority = priority_value(params.priority)
     specs = with_programs(specs_of(params, str, elsewhere), digests)
     asked = (params.name, submitter, node, priority, specs)
@@ -184,10 +185,10 @@ def submission_of(
     again: bool = False,
     origin: Origin | None = None,
 ) -> events.Submit:
-    """Return what ``node`` is asked to keep, with an id, of tasks that have names for ids. An empty
-    ``key`` is made here, as of a request of its own; ``far``: another machine submits it;
-    ``again``: it is to run although the same is known; ``origin`` is where it was read, None for
-    nowhere that is told."""
+    """Return the submission for ``node`` to keep, with ids in place of the tasks' names. Without a
+    ``key`` one is made, so that it counts as a new request; ``far``: another machine submits;
+    ``again``: it runs although the same is known; ``origin``: where it was read, if that is
+    told."""
     key = key or uuid.uuid4().hex
     content = content_of(name, specs)
     workflow = workflow_id(submitter, key, content, node)

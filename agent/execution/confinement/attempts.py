@@ -32,7 +32,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def files(told: Told) -> Attempts:
-    """Yield what would reach files that are not its own."""
+    """Yield attempts to reach files that are not the program's own, each with a name: all have to
+    fail in a confinement that holds."""
     for secret in (*told["secrets"], told["file"], "/proc/1/environ"):
         yield "read", partial(_open, secret, os.O_RDONLY)
     folder, file = told["folder"], told["file"]
@@ -49,7 +50,8 @@ def files(told: Told) -> Attempts:
 
 
 def network(_: Told) -> Attempts:
-    """Yield the sockets that reach further than its own processes."""
+    """Yield attempts to open sockets that reach beyond the program's own processes, each with a
+    name: all have to fail where programs have no network."""
     for family in FAMILIES:
         for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
             name = f"{family.name} {kind.name}"
@@ -78,7 +80,8 @@ def tracing(told: Told) -> Attempts:
 
 
 def needed(_: Told) -> Attempts:
-    """Yield what every program has to be able to do."""
+    """Yield attempts at what every program has to be able to do in its folder, each with a name:
+    all have to succeed."""
     yield "write", lambda: _open("tried", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     yield "make a folder", lambda: os.mkdir("below")
     yield "rename", lambda: os.rename("tried", "below/tried")

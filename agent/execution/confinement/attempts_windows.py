@@ -63,7 +63,8 @@ def tracing(told: Told) -> Attempts:
 
 
 def needed(_: Told) -> Attempts:
-    """Yield what every program has to be able to do."""
+    """Yield attempts at what every program has to be able to do in its folder, each with a name:
+    all have to succeed."""
     yield "write", lambda: _open("tried", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     yield "make a folder", lambda: os.mkdir("below")
     yield "rename", lambda: os.rename("tried", "below/tried")

@@ -58,7 +58,8 @@ class Proof:
 
     @property
     def by(self) -> tuple[str, ...]:
-        """The names of the means, for people."""
+        """Return the names of the means that confine programs here, such as "Landlock 4", for
+        people; empty where there are none."""
         if self.means.container:
             return ("AppContainer", "job object")
         if not self.means.landlock:

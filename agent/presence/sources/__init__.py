@@ -61,7 +61,7 @@ class Asked(Source[T]):
 
 
 def blind(because: Blindness) -> Source[Any]:
-    """Return a source that never sees anything, and says this as the reason why."""
+    """Return a source that is always unseen, with this as the reason why."""
 
     def refuse() -> None:
         raise SightError(because)

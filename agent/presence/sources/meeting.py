@@ -144,8 +144,8 @@ Users = Callable[[str], Iterable[tuple[str, int]]]
 
 
 def windows_meeting(users: Users) -> Asked[Meeting | None]:
-    """Return a source of what a call uses on Windows, by the list in which it notes who uses the
-    microphone and the camera; unseen where it keeps none."""
+    """Return a source of whether a call goes on, which Windows tells by who uses microphone and
+    camera: the program's use, or None without one. Unseen where Windows does not tell."""
 
     def look() -> Meeting | None:
         try:

@@ -40,8 +40,8 @@ class LastingReplication2(Replication2):
     name = "WQR-FA-2"
 
     def score(self, task: Waiting, host: HostPast) -> float:
-        """Return how long the host stays at least, as far as its past tells; 0 where that is too
-        short to tell. A host that foretells how likely it stays outlasts this with the chance 1 - q."""
+        """Return for how many seconds the host stays at least, as far as its past tells, or as it
+        foretells that itself; 0 where its past is too short to tell."""
         if host.foretold:
             return -log(1 - QUANTILE) / host.failure_rate
         at = _place(len(host.spans_s))

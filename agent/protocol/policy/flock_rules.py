@@ -81,8 +81,8 @@ def waiting_of(evidence: Evidence) -> Waiting:
 
 
 def past_of(evidence: Evidence) -> HostPast:
-    """Return a host that is up, on the average, as long as makes it last through the task with the
-    chance that the evidence gives; one that surely lasts has not failed yet."""
+    """Return a made-up past of a host, with the mean uptime by which it lasts through the task as
+    likely as the evidence says; one without a failure where that is certain."""
     length_ms = max(1, evidence.length_ms)
     past = HostPast("", speed=max(1, evidence.usual_ms) / length_ms, foretold=True)
     chance = max(1, evidence.lasts_permille) / PERMILLE_MAX

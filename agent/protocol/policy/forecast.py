@@ -162,7 +162,8 @@ class UnequalPlaces:
 def forecast_unequal(
     work: Work, order: list[int], places: UnequalPlaces, ending: int = 0, give_up_s: float = inf
 ) -> Outlook | None:
-    """Do as ``forecast`` does, on places that are not equal."""
+    """Play an order of tasks through as ``forecast`` does, on places that differ in speed; None,
+    too, once the ends must exceed ``give_up_s``."""
     place_of = [0] * len(order)
     for place, task in enumerate(order):
         place_of[task] = place
@@ -228,9 +229,9 @@ def _start(
 def forecast_listed(
     work: Work, order: list[int], places: UnequalPlaces, ending: int = 0, give_up_s: float = inf
 ) -> Outlook | None:
-    """Do as ``forecast_unequal`` does, with all tasks of the order given to places once, each as
-    early as its place and what it needs allow, behind all that was given there before. A task that
-    stands before one that it needs counts as waiting for what stands before it."""
+    """Play an order through with each task given once, in order, to the place where it ends first,
+    behind all given there before; None once the ends must exceed ``give_up_s``. A need that stands
+    later in the order counts as waiting for what stands before it."""
     slowness, lengths_s, free_s = places.slowness, work.lengths_s, places.free_s(work)
     kinds = range(len(slowness) - 1, -1, -1)
     ready_s = [0.0 if not missing else inf for missing in work.missing]

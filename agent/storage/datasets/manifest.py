@@ -65,8 +65,8 @@ def fault_of_name(name: str) -> str:
 
 
 def fault_of_path(path: str) -> str:
-    """Return why a path within a folder, its parts between slashes, could not be made on every
-    system, as the end of a sentence about it; empty when it could."""
+    """Return why a path (parts between slashes) could not be made on every system, as the end of a
+    sentence about that path; empty when it could."""
     if len(path) > PATH_LENGTH_MAX:
         return f"is longer than {PATH_LENGTH_MAX} characters"
     return next(filter(None, map(fault_of_name, path.split("/"))), "")
