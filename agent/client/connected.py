@@ -19,7 +19,7 @@ from agent.api.session import Event, Welcome
 from agent.api.values import Position
 from agent.api.work import SHOW, SUBMIT, Show, ShowReply, Submit, Submitted
 from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
-from agent.client.link import Link, find_agent
+from agent.client.link import Link
 from agent.paths import Home
 
 TASKS_PAGE = 1_000
@@ -80,7 +80,7 @@ class Client:
         Raises ``EventsLostError`` when that cannot be held, ``NoAgentError`` when there is no agent
         or it did not come back in time, and whatever else ``Link.open`` raises.
         """
-        link, position = await self._open(), after
+        link, position = await Link.open(self._home, self._name, self._node), after
         try:
             while True:
                 try:
@@ -130,12 +130,8 @@ class Client:
             if self._link is not None and self._link.ended:
                 await self.close()
             if self._link is None:
-                self._link = await self._open()
+                self._link = await Link.open(self._home, self._name, self._node)
             return self._link
-
-    async def _open(self) -> Link:
-        control = await asyncio.to_thread(find_agent, self._home)
-        return await Link.open(control, self._name, self._node)
 
     async def _reopened(self, patience_s: float) -> Link:
         """Open a connection again; whatever is wrong may be an agent that is just starting, until
@@ -144,7 +140,7 @@ class Client:
         deadline_s = asyncio.get_running_loop().time() + patience_s
         while True:
             try:
-                return await self._open()
+                return await Link.open(self._home, self._name, self._node)
             except (NoAgentError, DisconnectedError, RequestError) as error:
                 if isinstance(error, RequestError) and error.code in FINAL:
                     raise

@@ -102,10 +102,9 @@ def read_control_file(home: Home | None = None) -> ControlFile:
         ) from error
 
 
-def find_agent(home: Home | None = None) -> ControlFile:
+def find_agent(home: Home) -> ControlFile:
     """Return where the agent of this home listens or, where it has none, the one that runs as a
     service of this machine. Raises what ``read_control_file`` raises."""
-    home = home or Home.of()
     if (service := service_of(home)) is not None:
         return ControlFile(str(service), SERVICE_TOKEN, 0, service=True)
     return read_control_file(home)
@@ -146,11 +145,12 @@ class Link:
         self._reading = asyncio.create_task(self._read_all())
 
     @classmethod
-    async def open(cls, control: ControlFile, client: str, node: str = "") -> Link:
-        """Connect and greet: the agent there where ``node`` is empty, or another member by its way.
-        Raises ``NoAgentError`` when nobody listens, ``RequestError`` when it refuses,
-        ``DisconnectedError`` when it hangs up first, ``NotUnderstoodError`` when no answer comes in
-        time or it is not an agent's; nothing stays open then."""
+    async def open(cls, home: Home, client: str, node: str = "") -> Link:
+        """Find the agent for this home, connect, greet it or, through it, the member ``node``, and
+        return the link. Raises ``NoAgentError`` when nobody listens, ``RequestError`` when it
+        refuses, ``DisconnectedError`` when it hangs up first, ``NotUnderstoodError`` when no answer
+        comes in time or it is not an agent's; nothing stays open then."""
+        control = await asyncio.to_thread(find_agent, home)
         try:
             reader, writer = await connect(control.place, service=control.service)
         except OSError as error:

@@ -332,8 +332,11 @@ class Driver:
         if self._over:
             return
         match effect:
-            case Send() | Unlink():
-                self._on_links(effect, links_made)
+            case Send():
+                self._network.send(self._still_linked(effect.peers, links_made), effect.message)
+            case Unlink():
+                for peer in self._still_linked((effect.peer,), links_made):
+                    self._network.unlink(peer, effect.why)
             case Answer():
                 self._audience.answered(effect)
             case (
@@ -353,16 +356,6 @@ class Driver:
                 WITH_POWER[type(effect)](self._power, effect)
             case _:
                 WITH_PROGRAMS[type(effect)](self._programs, effect)
-
-    def _on_links(self, effect: Send | Unlink, links_made: int) -> None:
-        named = effect.peers if isinstance(effect, Send) else (effect.peer,)
-        peers = self._still_linked(named, links_made)
-        if not peers:
-            return
-        if isinstance(effect, Send):
-            self._network.send(peers, effect.message)
-        else:
-            self._network.unlink(effect.peer, effect.why)
 
     def _still_linked(self, peers: tuple[NodeId, ...], links_made: int) -> tuple[NodeId, ...]:
         """Without those that were linked anew while the effect waited: it was for the old link,

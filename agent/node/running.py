@@ -288,7 +288,7 @@ class RunningNode:
         self.node = Node(self._setup(remembered, members, holdings))
         self.published.begin(self.node.table, self.node.home_of)
         work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
-        ports = (network, self._journal, work, audience)
+        ports = (network, self._journal.writer, work, audience)
         self.driver = Driver(self.node, *ports, power=self.power)
         self.datasets.begin(self.node, self._protocol.copies, self.hand, self.keys.role)
         await self.log_copies.begin(self.node, self._protocol.copies)

@@ -7,21 +7,17 @@ there after the first; the second refuses in words and loses nothing; the third 
 read, and the flock brings that back.
 
 The folder belongs to the journal alone. Opening reads and checks everything and may take a moment;
-it is done before the agent's loop starts. After that only ``write`` and ``usable`` wait for the
-disk; ``submit`` and ``probe`` are for the loop. Completed futures call back from the journal's own
-thread.
+it is done before the agent's loop starts. After that its ``writer`` takes records: it is for the
+loop and waits for no disk. Completed futures call back from the writer's own thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agent.protocol.effects import Persist
 from agent.storage.database import Remembered, Stored, fold_log, open_to_read, open_to_write
 from agent.storage.errors import JournalFull, in_words
 from agent.storage.formats import bring_up_to_date
@@ -37,7 +33,7 @@ class Journal:
     def __init__(self, places: Places, lock: FolderLock, writer: Writer, told: list[str]) -> None:
         self._places = places
         self._lock = lock
-        self._writer = writer
+        self.writer = writer
         self._told = told
 
     @classmethod
@@ -86,29 +82,10 @@ class Journal:
             notices=tuple(told),
         )
 
-    def submit(self, persists: Sequence[Persist]) -> Future[None]:
-        """Have these records written, in order, and return, without waiting or raising, a future
-        that is done when they are on disk. It ends with ``JournalRefused`` when nothing of them is,
-        also when too much waits or the journal is closed."""
-        return self._writer.submit(persists)
-
-    def write(self, persists: Sequence[Persist]) -> None:
-        """Write these and wait for it."""
-        self.submit(persists).result()
-
-    def probe(self) -> Future[bool]:
-        """Ask, after a refusal, whether the disk takes records again; return a future of the answer
-        at once. It is False when the journal is closing."""
-        return self._writer.probe()
-
-    def usable(self) -> bool:
-        """Ask whether the disk takes records again, wait for the answer and return it."""
-        return self.probe().result()
-
     def close(self) -> None:
         """Write what was submitted, wait for that, and let another process have the journal; what
         is submitted after that is refused."""
-        self._writer.close()
+        self.writer.close()
         self._lock.release()
 
     def __enter__(self) -> Self:

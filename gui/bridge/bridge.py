@@ -101,7 +101,8 @@ class Bridge(QObject):
     bundle = Signal(object)
     unheard = Signal(str)
     """Why an act failed whose asker is gone."""
-    _due_in_qt = Signal(object)
+    _answered = Signal(int, bool, object, int)
+    _told = Signal(object, object, object)
 
     def __init__(self, home: Home, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -120,7 +121,8 @@ class Bridge(QObject):
         self._askers: set[int] = set()
         self._clients: list[Client] = []
         self._thread = threading.Thread(target=self._main, name="bridge", daemon=True)
-        self._due_in_qt.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._answered.connect(self._answer, Qt.ConnectionType.QueuedConnection)
+        self._told.connect(self._tell_part, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
         """Start the bridge's thread and wait until its loop runs; notices come by ``bundle``. Has
@@ -181,17 +183,17 @@ class Bridge(QObject):
         number = next(self._numbers)
 
         async def whole() -> None:
+            reply: tuple[bool, object, int]
             try:
-                value = await begin()
+                reply = True, await begin(), 0
             except (ClientError, OSError) as error:
                 code = error.code if isinstance(error, RequestError) else 0
-                self._to_qt(partial(self._answer, number, False, sentence_of(error), code))
+                reply = False, sentence_of(error), code
             except Exception as error:
                 logging.getLogger(__name__).exception("a question of the window failed")
-                self._to_qt(partial(self._answer, number, False, sentence_of(error)))
-                raise
-            else:
-                self._to_qt(partial(self._answer, number, True, value))
+                reply = False, sentence_of(error), 0
+            if not self._over:
+                self._answered.emit(number, *reply)
 
         future = self._submit(whole())
         if not future.cancelled():
@@ -256,7 +258,8 @@ class Bridge(QObject):
     def tell(self, asker: QObject, call: Callable[[Any], object], value: object) -> None:
         """Have ``call`` called with a value in Qt's thread, unless the asker is gone; for work in
         the bridge's loop."""
-        self._to_qt(partial(self._tell_part, asker, call, value))
+        if not self._over:
+            self._told.emit(asker, call, value)
 
     def want(self, workflow: str) -> None:
         """Have the tasks of this workflow read soon; returns at once."""
@@ -318,10 +321,6 @@ class Bridge(QObject):
         if not self._over:
             self.bundle.emit(bundle)
 
-    def _to_qt(self, call: Callable[[], None]) -> None:
-        if not self._over:
-            self._due_in_qt.emit(call)
-
     # -- from Qt's thread --------------------------------------------------------------------
 
     def _call(self, what: Callable[[], None]) -> None:
@@ -336,12 +335,8 @@ class Bridge(QObject):
             return ended
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    @Slot(object)
-    def _deliver(self, call: Callable[[], None]) -> None:
-        if not self._over:
-            call()
-
-    def _answer(self, number: int, good: bool, value: Any, code: int = 0) -> None:
+    @Slot(int, bool, object, int)
+    def _answer(self, number: int, good: bool, value: Any, code: int) -> None:
         question = self._questions.get(number)
         if question is None:
             return
@@ -353,8 +348,9 @@ class Bridge(QObject):
         elif gone and question.act and not good:
             self.unheard.emit(value)
 
+    @Slot(object, object, object)
     def _tell_part(self, asker: QObject, call: Callable[[Any], object], value: object) -> None:
-        if not self._is_gone(asker):
+        if not self._over and not self._is_gone(asker):
             call(value)
 
     def _is_gone(self, asker: QObject) -> bool:

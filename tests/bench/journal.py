@@ -90,7 +90,7 @@ def waiting(journal: Journal, batch: int, rounds: int) -> Figures:
     for _ in range(rounds):
         persists = [next(changes) for _ in range(batch)]
         before = time.perf_counter()
-        journal.write(persists)
+        journal.writer.submit(persists).result()
         latencies.append(time.perf_counter() - before)
     return speed(batch, rounds, time.perf_counter() - started, latencies)
 
@@ -110,7 +110,7 @@ def flying(journal: Journal, depth: int, submissions: int) -> Figures:
     for _ in range(submissions):
         if len(under_way) >= depth:
             land()
-        under_way.append((time.perf_counter(), journal.submit([next(changes)])))
+        under_way.append((time.perf_counter(), journal.writer.submit([next(changes)])))
     while under_way:
         land()
     return speed(depth, submissions, time.perf_counter() - started, latencies)
@@ -144,7 +144,7 @@ def filled(folder: Path, workflows: int) -> Figures:
     """Write a table of finished workflows, as much as a busy flock keeps."""
     started = time.perf_counter()
     with Journal.open(folder) as journal:
-        done = [journal.submit([finished(number)]) for number in range(workflows)]
+        done = [journal.writer.submit([finished(number)]) for number in range(workflows)]
         for future in done:
             future.result()
     return {

@@ -33,7 +33,7 @@ from agent.client import (
     link,
 )
 from agent.client import submit as send
-from agent.client.link import Link, read_control_file
+from agent.client.link import Link
 from agent.paths import Home
 from agent.protocol.effects import WorkflowSafe
 from agent.protocol.identity import ID_LETTERS
@@ -266,7 +266,7 @@ async def test_an_event_that_is_wrong_in_itself_ends_the_connection(
 ) -> None:
     start = (await client.call(STATUS, Status())).position
     there.server._events.record(SafeEvent(7))  # type: ignore[arg-type]
-    following = await Link.open(read_control_file(home), "test")
+    following = await Link.open(home, "test")
     await following.follow(start)
     with pytest.raises(DisconnectedError, match="what it said is not understood"):
         await following.next_event()

@@ -30,7 +30,7 @@ from agent.protocol.reasons import NotOfFlock
 from agent.protocol.records import TaskSpec, TaskState
 from agent.settings.node_settings import SettingsError
 from agent.storage.errors import JournalFull
-from agent.storage.journal import Journal
+from agent.storage.writer import Writer
 from tests.driver.nodes import (
     QUIET,
     flock_of,
@@ -159,24 +159,24 @@ async def test_a_full_disk_refuses_new_work_and_takes_it_again(
 ) -> None:
     monkeypatch.setattr(driver_module, "PROBE_EVERY_S", 0.02)
     full = False
-    submit_for_real, probe_for_real = Journal.submit, Journal.probe
+    submit_for_real, probe_for_real = Writer.submit, Writer.probe
 
-    def refuse(journal: Journal, persists: Sequence[Persist]) -> Future[None]:
+    def refuse(writer: Writer, persists: Sequence[Persist]) -> Future[None]:
         if not full:
-            return submit_for_real(journal, persists)
+            return submit_for_real(writer, persists)
         refused: Future[None] = Future()
         refused.set_exception(JournalFull("The disk takes no more."))
         return refused
 
-    def probe(journal: Journal) -> Future[bool]:
+    def probe(writer: Writer) -> Future[bool]:
         if not full:
-            return probe_for_real(journal)
+            return probe_for_real(writer)
         answered: Future[bool] = Future()
         answered.set_result(False)
         return answered
 
-    monkeypatch.setattr(Journal, "submit", refuse)
-    monkeypatch.setattr(Journal, "probe", probe)
+    monkeypatch.setattr(Writer, "submit", refuse)
+    monkeypatch.setattr(Writer, "probe", probe)
 
     async with services(tmp_path, "ant") as (ant,):
         full = True

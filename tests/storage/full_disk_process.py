@@ -41,7 +41,7 @@ def write_until_full(journal: Journal) -> tuple[dict[Key, Record], str]:
     kept: dict[Key, Record] = {}
     for number in range(1, 10_000):
         try:
-            journal.write([large(number)])
+            journal.writer.submit([large(number)]).result()
         except JournalFull as full:
             return kept, str(full)
         kept = replayed([large(number)], kept)
@@ -50,7 +50,7 @@ def write_until_full(journal: Journal) -> tuple[dict[Key, Record], str]:
 
 def refused(journal: Journal, number: int) -> bool:
     try:
-        journal.write([large(number)])
+        journal.writer.submit([large(number)]).result()
     except JournalFull:
         return True
     return False
@@ -69,12 +69,12 @@ def first_day(folder: Path) -> dict[str, object]:
         }
         fill(folder / "other")
         saw["refused while full"] = refused(journal, 20_000)
-        saw["usable while full"] = journal.usable()
+        saw["usable while full"] = journal.writer.probe().result()
         saw["still intact"] = held(journal.read()) == kept
         (folder / "other").unlink()
-        saw["not usable with the reserve only"] = not journal.usable()
+        saw["not usable with the reserve only"] = not journal.writer.probe().result()
         (folder / "more").unlink()
-        saw["usable with a little more"] = journal.usable()
+        saw["usable with a little more"] = journal.writer.probe().result()
         saw["written after that"] = not refused(journal, 20_001)
     return saw
 
@@ -94,8 +94,8 @@ def second_day(folder: Path) -> dict[str, object]:
     (folder / "other").unlink()
     with Journal.open(folder / "journal") as journal:
         saw["pruned"] = prune(journal)
-        saw["usable after pruning"] = journal.usable()
-        journal.write([persist(10)])
+        saw["usable after pruning"] = journal.writer.probe().result()
+        journal.writer.submit([persist(10)]).result()
         saw["written again"] = journal.read().identity == identity(10)
     return saw
 
@@ -107,9 +107,9 @@ def prune(journal: Journal) -> int:
     forgets = [Persist(identity(9), forgotten_workflows=portion) for portion in portions]
     for forget in forgets:
         try:
-            journal.write([forget])
+            journal.writer.submit([forget]).result()
         except JournalFull:
-            journal.write([forget])
+            journal.writer.submit([forget]).result()
     return len(names)
 
 

@@ -79,7 +79,7 @@ def held(remembered: Remembered) -> dict[Key, Record]:
 def written(folder: Path, *changes: Persist) -> Remembered:
     """Open the journal of a folder, write these in one transaction, and return all that it holds."""
     with Journal.open(folder) as journal:
-        journal.write(changes)
+        journal.writer.submit(changes).result()
         return journal.read()
 
 

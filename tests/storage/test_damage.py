@@ -45,7 +45,7 @@ def crashed(tmp_path: Path) -> Path:
     folder = tmp_path / "crashed"
     with Journal.open(tmp_path / "running") as journal:
         for each in CHANGED:
-            journal.write([each])
+            journal.writer.submit([each]).result()
         shutil.copytree(tmp_path / "running", folder)
     (folder / "journal.db-shm").unlink()
     return folder
@@ -64,7 +64,7 @@ def reopened(folder: Path) -> Remembered:
     """What a start reads, after checking that the start after it finds nothing to say."""
     with Journal.open(folder) as journal:
         remembered = journal.read()
-        journal.write([persist(CHANGES + 1)] if remembered.notices else [])
+        journal.writer.submit([persist(CHANGES + 1)] if remembered.notices else []).result()
     assert not remembered.notices or written(folder).notices == ()
     return remembered
 
@@ -199,7 +199,7 @@ def test_a_journal_put_back_from_an_earlier_day_keeps_the_later_incarnation(clos
     with Journal.open(closed) as journal:
         later = persist(1000)
         object.__setattr__(later.identity, "incarnation", 9)
-        journal.write([later])
+        journal.writer.submit([later]).result()
     (closed / "journal.db").write_bytes(earlier)
     remembered = reopened(closed)
     assert remembered.identity is not None
@@ -259,7 +259,7 @@ def test_damage_while_it_is_open_refuses_and_the_next_start_mends(closed: Path) 
         database = closed / "journal.db"
         with database.open("r+b") as file:
             file.write(bytes(database.stat().st_size))
-        done = [journal.submit([persist(number)]) for number in range(1, CHANGES)]
+        done = [journal.writer.submit([persist(number)]) for number in range(1, CHANGES)]
         refusals = [error for error in (future.exception() for future in done) if error]
     assert refusals
     assert all(isinstance(error, JournalDamaged) for error in refusals)

@@ -82,7 +82,7 @@ def test_a_refusal_keeps_what_was_there(
     limited: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = [persist(number) for number in range(1, 200)]
-    refusals = [limited.submit([each]).exception(EVENTUALLY_S_MAX) for each in changes]
+    refusals = [limited.writer.submit([each]).exception(EVENTUALLY_S_MAX) for each in changes]
     assert {type(each) for each in refusals} == {JournalFull, type(None)}
     kept = [each for each, refusal in zip(changes, refusals, strict=True) if refusal is None]
     assert held(limited.read()) == replayed(kept)
@@ -96,9 +96,9 @@ def test_the_reserve_is_given_up_and_taken_back(limited: Journal, tmp_path: Path
     reserve = tmp_path / "reserve"
     assert reserve.exists()
     with pytest.raises(JournalFull):
-        limited.write([persist(number) for number in range(1, 200)])
+        limited.writer.submit([persist(number) for number in range(1, 200)]).result()
     assert not reserve.exists()
-    assert limited.usable()
+    assert limited.writer.probe().result()
     assert reserve.exists()
     limited.close()
 
@@ -111,10 +111,10 @@ def test_no_room_for_the_copy_of_the_identity_refuses_too(
         with monkeypatch.context() as patched:
             patched.setattr("os.fsync", Mock(side_effect=OSError(code, "no room")))
             with pytest.raises(JournalFull, match="make room"):
-                journal.write([persist(1)])
-            assert not journal.usable()
-        assert journal.usable()
-        journal.write([persist(2)])
+                journal.writer.submit([persist(1)]).result()
+            assert not journal.writer.probe().result()
+        assert journal.writer.probe().result()
+        journal.writer.submit([persist(2)]).result()
         assert held(journal.read()) == replayed([persist(2)])
 
 
@@ -129,11 +129,11 @@ def test_a_disk_with_room_for_the_reserve_and_little_more_is_not_usable(
         was = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (writer.RESERVE_BYTES + spare_bytes, was[1]))
         try:
-            assert journal.usable() is is_usable
+            assert journal.writer.probe().result() is is_usable
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, was)
         assert (tmp_path / "reserve").exists() is is_usable
-        assert journal.usable()
+        assert journal.writer.probe().result()
         assert (tmp_path / "reserve").stat().st_size == writer.RESERVE_BYTES
 
 

@@ -88,7 +88,7 @@ def leave_half_made(folder: Path, left: Path) -> None:
 def test_later_words_replace_earlier_ones(tmp_path: Path) -> None:
     changes = [persist(number) for number in range(1, 400)]
     with Journal.open(tmp_path) as journal:
-        done = [journal.submit([change]) for change in changes]
+        done = [journal.writer.submit([change]) for change in changes]
         assert [future.result(EVENTUALLY_S_MAX) for future in done] == [None] * len(changes)
         assert held(journal.read()) == replayed(changes)
     remembered = written(tmp_path)
@@ -98,25 +98,25 @@ def test_later_words_replace_earlier_ones(tmp_path: Path) -> None:
 
 async def test_the_loop_goes_on_while_the_disk_is_written(tmp_path: Path) -> None:
     with Journal.open(tmp_path) as journal:
-        waits = [asyncio.wrap_future(journal.submit([persist(n)])) for n in range(1, 50)]
+        waits = [asyncio.wrap_future(journal.writer.submit([persist(n)])) for n in range(1, 50)]
         assert len(await asyncio.gather(*waits)) == 49
         assert journal.read().identity == identity(49)
 
 
 def test_giving_up_a_wait_does_not_take_the_records_back(tmp_path: Path) -> None:
     with Journal.open(tmp_path) as journal:
-        assert not journal.submit([persist(1)]).cancel()
+        assert not journal.writer.submit([persist(1)]).cancel()
     assert held(written(tmp_path)) == replayed([persist(1)])
 
 
 def test_what_was_submitted_before_the_end_is_written_and_no_log_is_left(tmp_path: Path) -> None:
     journal = Journal.open(tmp_path)
-    done = [journal.submit([persist(number)]) for number in range(1, 60)]
+    done = [journal.writer.submit([persist(number)]) for number in range(1, 60)]
     journal.close()
     assert all(future.done() for future in done)
     with pytest.raises(JournalClosed, match="closed"):
-        journal.write([persist(60)])
-    assert not journal.usable()
+        journal.writer.submit([persist(60)]).result()
+    assert not journal.writer.probe().result()
     assert {path.name for path in tmp_path.iterdir()} == {
         "identity",
         "journal.db",
@@ -132,7 +132,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     folder.mkdir(mode=0o755)
     (folder / "journal.db").touch(mode=0o644)
     with Journal.open(folder) as journal:
-        journal.write([persist(1)])
+        journal.writer.submit([persist(1)]).result()
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert "journal.db-wal" in modes
@@ -145,7 +145,7 @@ def test_the_log_is_folded_while_work_goes_on(
     monkeypatch.setattr("agent.storage.writer.LOG_PAGES_MAX", 20)
     with Journal.open(tmp_path) as journal:
         for number in range(1, 100):
-            journal.write([persist(number)])
+            journal.writer.submit([persist(number)]).result()
         assert (tmp_path / "journal.db-wal").stat().st_size < 60 * 4096
         assert held(journal.read()) == replayed(map(persist, range(1, 100)))
 
@@ -154,7 +154,9 @@ def test_the_log_is_folded_while_work_goes_on(
 def test_the_log_stays_at_a_few_megabytes(tmp_path: Path) -> None:
     with Journal.open(tmp_path) as journal:
         for number in range(130):
-            journal.write([Persist(identity(number), (workflow(f"w{number}", 3_000),))])
+            journal.writer.submit(
+                [Persist(identity(number), (workflow(f"w{number}", 3_000),))]
+            ).result()
         assert (tmp_path / "journal.db").stat().st_size > 3 * 4_200_000
         assert 1_000_000 < (tmp_path / "journal.db-wal").stat().st_size < 1.2 * 4_200_000
 

@@ -35,7 +35,7 @@ def main(folder: str, first: str, log_pages: str) -> None:
     flying: deque[Future[None]] = deque()
     number = int(first)
     while True:
-        done = journal.submit([persist(number)])
+        done = journal.writer.submit([persist(number)])
         done.add_done_callback(partial(acknowledge, number))
         flying.append(done)
         if len(flying) >= IN_FLIGHT:

@@ -24,7 +24,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
         "submit_sheet.SubmitSheet._check",
         "submitting.Preview.check",
         "submission.programs_of",
-        "connected.Client._open",
+        "link.Link.open",
         "link.Link.greet",
         "programs.programs",
         "program_views.FlockPrograms.answers",
@@ -36,8 +36,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
         "submitting.specs_of",
         "admission.fault_of",
         "dry_run.plan_tasks",
-        "bridge.Bridge._to_qt",
-        "bridge.Bridge._deliver",
+        "bridge.Bridge._answer",
         "submit_sheet.SubmitSheet._show",
     ),
     "submit to peers": (

@@ -94,7 +94,7 @@ def main(target: Path) -> None:
     """Write the journal to this file."""
     with tempfile.TemporaryDirectory() as folder:
         with Journal.open(Path(folder)) as journal:
-            journal.write([CHANGE])
+            journal.writer.submit([CHANGE]).result()
         target.write_bytes((Path(folder) / "journal.db").read_bytes())
 
 
