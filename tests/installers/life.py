@@ -121,7 +121,7 @@ def purges(before: tuple[set[str], str]) -> None:
 
 
 def offer(repository: Path) -> None:
-    """Make this the repository that the machine installs from; a first time, as OPERATIONS says."""
+    """Make this the repository that the machine installs from; a first time, as INSTALLING says."""
     shutil.rmtree(REPOSITORY, ignore_errors=True)
     for known in Path("/var/lib/apt/lists").glob(f"*{str(REPOSITORY).replace('/', '_')}*"):
         known.unlink()

@@ -1,7 +1,7 @@
 """What happens to setup and MSI on one machine under Wine; runs inside `tests/places/fresh wine`.
 
 Needs nothing but Python, Wine and a virtual screen, in a network of its own. What Wine cannot show, other
-sessions and elevated accounts among it, stands in OPERATIONS as a list for a real machine.
+sessions and elevated accounts among it, stands in RELEASING as a list for a real machine.
 """
 
 from __future__ import annotations
