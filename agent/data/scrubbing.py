@@ -14,7 +14,6 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 from agent.data.shared import in_thread
 from agent.protocol.records import DatasetId
@@ -114,8 +113,3 @@ class _Pause:
         if self._ended.wait(min(PAUSE_S_MAX, took_s * (1 - DISK_SHARE) / DISK_SHARE)):
             raise _EndedError
         self._until_s = time.monotonic()
-
-
-def note_of(folder: Path) -> Path:
-    """Return the file that says how far the data in this folder was looked through."""
-    return folder / NOTE

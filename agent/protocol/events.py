@@ -332,16 +332,7 @@ Event = (
     | MembersChanged
     | PolicyChosen
     | RunsRemembered
-    | InputsFetched
-    | FetchFailed
-    | ChildStarted
-    | ChildNotStarted
-    | ChildProgressed
-    | ChildCheckpointed
-    | ChildSucceeded
-    | ChildFailed
-    | ChildStopped
-    | OutputsCopied
+    | RunWord
     | DatasetsChanged
     | Submit
     | Cancel

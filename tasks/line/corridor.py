@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from tasks.inspection.conversation import WorkError
 from tasks.line.curve import Curve
 from tasks.line.obstacles import Place
 from tasks.line.parameters import OBSTACLE_POINTS_MIN
 from tasks.line.scene import BUILDING, GROUND, HIGH, LOW, MEDIUM, WATER
-from tasks.line.spans import Spans
+from tasks.line.spans import Spans, read_tile_file
 
 Floats = NDArray[np.float64]
 Classes = NDArray[np.uint8]
@@ -82,13 +81,9 @@ class Corridor:
 
     @classmethod
     def read(cls, path: Path) -> Corridor:
-        """Return what was written. Raises ``WorkError`` for what is none, and ``OSError``."""
-        try:
-            return cls.told(json.loads(path.read_text("utf-8")))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise WorkError(
-                f"{path.name} holds no corridor: {error!r}; detect the tile anew"
-            ) from None
+        """Return the corridor that ``write`` wrote. Raises ``WorkError`` for a file that holds none,
+        and ``OSError``."""
+        return read_tile_file(path, VERSION, cls.told, "corridor", "detect the tile anew")
 
     @classmethod
     def told(cls, told: dict[str, Any]) -> Corridor:

@@ -95,25 +95,6 @@ def georeferenced(
     return replace(points, x=x, y=y, z=z), known
 
 
-def beams_in_body(points: Points, source: Reference, way: Trajectory) -> Vectors:
-    """Return what the scanner saw: the way from the aircraft to each point, in the frame of its
-    body. The inverse of ``georeferenced`` without lever arm and boresight."""
-    place = interpolated(way, _time_s(points, way))
-    x, y, z = Change(source, EARTH)(points.x, points.y, points.z)
-    apart = np.stack([x, y, z], axis=1) - _earth(place)
-    north_east_down = np.einsum("nji,nj->ni", earth_from_ned(place), apart)
-    beams: Vectors = np.einsum("nij,nj->ni", body_from_ned(place), north_east_down)
-    return beams
-
-
-def beam_plane_mrad(beams: Vectors) -> float:
-    """Return how far beams lie from one plane of the scanner, as the root of the mean square. A
-    scanner with one mirror sweeps a plane, so this shows whether attitudes are right without
-    knowing where anything lies."""
-    told = beams / np.linalg.norm(beams, axis=1, keepdims=True)
-    return float(np.linalg.svd(told, compute_uv=False)[-1] / np.sqrt(len(told)) * 1_000)
-
-
 def interpolated(way: Trajectory, time_s: Column) -> dict[str, Column]:
     """Return every column of the way at these times."""
     found = {name: np.interp(time_s, way.time_s, getattr(way, name)) for name in COLUMNS}

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.inspection.conversation import WorkError
 from tasks.line.obstacles import Obstacle
-from tasks.line.spans import Spans
+from tasks.line.spans import Spans, read_tile_file
 
 INTEREST = "interest.json"
 VERSION = 1
@@ -34,18 +33,14 @@ class Interest:
 
     @classmethod
     def read(cls, path: Path) -> Interest:
-        """Return what was written. Raises ``WorkError`` for what is none, and ``OSError``."""
-        try:
-            told: dict[str, Any] = json.loads(path.read_text("utf-8"))
-            if told["version"] != VERSION:
-                raise ValueError("it is of another version")
-            obstacles = tuple(_obstacle(each) for each in told["obstacles"])
-            spans = Spans.told(told["spans"])
-            return cls(told["tile"], obstacles, spans, bool(told.get("patched")))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise WorkError(
-                f"{path.name} holds no points of interest: {error!r}; detect them anew"
-            ) from None
+        """Return what ``write`` wrote. Raises ``WorkError`` for a file that holds no points of
+        interest, and ``OSError``."""
+        return read_tile_file(path, VERSION, _interest, "points of interest", "detect them anew")
+
+
+def _interest(told: dict[str, Any]) -> Interest:
+    obstacles = tuple(_obstacle(each) for each in told["obstacles"])
+    return Interest(told["tile"], obstacles, Spans.told(told["spans"]), bool(told.get("patched")))
 
 
 def _obstacle(told: dict[str, Any]) -> Obstacle:

@@ -31,7 +31,6 @@ LAYERS = {10: 9, 11: 1, 12: 2, 13: 1}
 """How many layers a part has, by its kind: point, colours, colours and infrared, wave packet."""
 EXTRA_BYTES = 14
 """Has a layer for each byte."""
-CANNOT_BE = said("its table of chunks cannot be read")
 
 
 @dataclass(frozen=True)

@@ -65,18 +65,6 @@ class Obstacle:
     points: int
 
 
-def obstacles_of(
-    curves: Sequence[Curve],
-    towers: Sequence[Tower],
-    places: Floats,
-    classes: Classes,
-    within_m: float,
-) -> list[Obstacle]:
-    """Return the clusters of points that come nearer to a wire than that, the nearest first, and the
-    wires that cross."""
-    return told_once(close_places(curves, towers, places, classes, within_m))
-
-
 def close_places(
     curves: Sequence[Curve],
     towers: Sequence[Tower],

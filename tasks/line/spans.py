@@ -7,9 +7,10 @@ where no point of it was seen.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from tasks.inspection.conversation import WorkError
 from tasks.line.curve import Catenary, Curve
 from tasks.line.scene import Scene
 from tasks.line.towers import Tower
+
+T = TypeVar("T")
 
 SPANS = "spans.json"
 VERSION = 1
@@ -53,16 +56,9 @@ class Spans:
 
     @classmethod
     def read(cls, path: Path) -> Spans:
-        """Return what was written. Raises ``WorkError`` for what is none, and ``OSError``."""
-        try:
-            told: dict[str, Any] = json.loads(path.read_text("utf-8"))
-            if told.pop("version") != VERSION:
-                raise ValueError("it is of another version")
-            return cls.told(told)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise WorkError(
-                f"{path.name} holds no spans: {error!r}; segment the tile anew"
-            ) from None
+        """Return the spans that ``write`` wrote. Raises ``WorkError`` for a file that holds none, and
+        ``OSError``."""
+        return read_tile_file(path, VERSION, cls.told, "spans", "segment the tile anew")
 
     @classmethod
     def told(cls, told: dict[str, Any]) -> Spans:
@@ -72,6 +68,21 @@ class Spans:
         towers = tuple(tower_of(each) for each in told["towers"])
         counts = {int(each): int(count) for each, count in told["counts"].items()}
         return cls(wires, towers, float(told["density"]), bool(told["too_sparse"]), counts)
+
+
+def read_tile_file(
+    path: Path, version: int, made_of: Callable[[dict[str, Any]], T], what: str, cure: str
+) -> T:
+    """Return what ``made_of`` makes of the document in a file of a tile. Raises ``WorkError``, which
+    says that it holds no ``what`` and the ``cure``, for another version and for what ``made_of``
+    cannot read, and ``OSError``."""
+    try:
+        told: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if told["version"] != version:
+            raise ValueError("it is of another version")
+        return made_of(told)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise WorkError(f"{path.name} holds no {what}: {error!r}; {cure}") from None
 
 
 def spans_of(scene: Scene) -> Spans:

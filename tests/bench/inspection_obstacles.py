@@ -16,7 +16,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from tasks.line.obstacles import Obstacle, obstacles_of
+from tasks.line.obstacles import Obstacle, close_places, told_once
 from tasks.line.parameters import LINKED_M, OBSTACLE_POINTS_MIN, WITHIN_M
 from tasks.line.scene import Scene
 from tests.bench.inspection_scans import Scan
@@ -36,7 +36,9 @@ def obstacles_told(part: Scan, whole: Scan, scene: Scene) -> dict[str, Any]:
     """Return how many obstacles were told, how many true ones were not, how many have a wrong
     distance, and how many are none but pieces of a wire."""
     places, truth = part.places, part.points.classification
-    told = obstacles_of(scene.wires.curves, scene.towers, places, scene.classes, WITHIN_M)
+    told = told_once(
+        close_places(scene.wires.curves, scene.towers, places, scene.classes, WITHIN_M)
+    )
     told = [each for each in told if each.kind != "crossing"]
     wires = cKDTree(whole.places[np.isin(whole.points.classification, WIRES)])
     true_m = np.array([_true_m(np.array(each.place), wires) for each in told])

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from agent.data import scrubbing
-from agent.data.scrubbing import Scrub, note_of
+from agent.data.scrubbing import NOTE, Scrub
 from agent.protocol.records import DatasetId
 from agent.storage.datasets import objects
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing
@@ -220,7 +220,7 @@ async def test_a_damaged_copy_is_found_at_leisure_fetched_anew_and_told(
         await asyncio.to_thread(store.keep, tmp_path / "good")
 
     overwrite(own)
-    scrub, note = Scrub(store, bring), note_of(store.folder)
+    scrub, note = Scrub(store, bring), store.folder / NOTE
     caplog.set_level(logging.WARNING)
     async with looking(scrub, lambda: note.exists() and digest in note.read_text()):
         assert scrub.mended == [dataset]
@@ -256,7 +256,7 @@ async def test_a_round_goes_on_where_it_was(
 
     monkeypatch.setattr(store, "verify", noted)
     first, *others = sorted(digests)
-    note_of(store.folder).write_text(f"{first} {time.time():.0f}\n")
+    (store.folder / NOTE).write_text(f"{first} {time.time():.0f}\n")
     async with looking(Scrub(store, nobody), lambda: others[-1] in looked):
         assert looked == others
 

@@ -15,14 +15,15 @@ import pyogrio
 import pytest
 import rasterio
 import shapely
+from numpy.typing import NDArray
 
 from agent.workflow.program_folder import read_program
 from agent.workflow.reading import Asked
 from tasks.inspection.conversation import Work, WorkError, read_parameters
 from tasks.line import cloud, georeferencing, importing
 from tasks.line.cloud import Points
-from tasks.line.crs import named
-from tasks.line.georeferencing import beam_plane_mrad, beams_in_body, georeferenced
+from tasks.line.crs import Change, Reference, named
+from tasks.line.georeferencing import georeferenced
 from tasks.line.plan import PlanError, main, make_plan
 from tasks.line.terrain import cut_terrain, look_at_terrain
 from tasks.line.tiles import Plan
@@ -271,6 +272,26 @@ def straight_flight(seconds: float = 20.0) -> Trajectory:
         time_s, latitude, -81.0 + (time_s - 400_000) * 1e-5, 300 * level,
         0.02 * np.sin(time_s), 0.03 * level, 0.3 + 0.01 * np.cos(time_s), np.nan * level, "week",
     )  # fmt: skip
+
+
+def beams_in_body(points: Points, source: Reference, way: Trajectory) -> NDArray[np.float64]:
+    """What the scanner saw: the way from the aircraft to each point, in the frame of its body. The
+    inverse of ``georeferenced`` without lever arm and boresight."""
+    place = georeferencing.interpolated(way, georeferencing._time_s(points, way))
+    x, y, z = Change(source, georeferencing.EARTH)(points.x, points.y, points.z)
+    apart = np.stack([x, y, z], axis=1) - georeferencing._earth(place)
+    north_east_down = np.einsum("nji,nj->ni", georeferencing.earth_from_ned(place), apart)
+    beams: NDArray[np.float64] = np.einsum(
+        "nij,nj->ni", georeferencing.body_from_ned(place), north_east_down
+    )
+    return beams
+
+
+def beam_plane_mrad(beams: NDArray[np.float64]) -> float:
+    """How far beams lie from one plane of the scanner, as the root of the mean square. A scanner with
+    one mirror sweeps a plane, so this shows whether attitudes are right."""
+    told = beams / np.linalg.norm(beams, axis=1, keepdims=True)
+    return float(np.linalg.svd(told, compute_uv=False)[-1] / np.sqrt(len(told)) * 1_000)
 
 
 def test_points_of_the_scanner_come_to_where_they_were(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tasks.line.cloud import Points
 from tasks.line.curve import Curve
 from tasks.line.interest import Interest
 from tasks.line.joining import id_of, read_points, wires_joined
-from tasks.line.obstacles import obstacles_of
+from tasks.line.obstacles import close_places, told_once
 from tasks.line.scene import HIGH, WIRE
 from tasks.line.tables import read_tables
 from tests.tasks.made_line import KINDS, Floats, made_line
@@ -37,7 +37,7 @@ def with_tree() -> tuple[Floats, Floats]:
 def test_a_tree_below_a_wire_is_told_with_its_distance() -> None:
     places, nearest = with_tree()
     scene = seen(places)
-    found = obstacles_of(scene.wires.curves, scene.towers, places, scene.classes, 5.0)
+    found = told_once(close_places(scene.wires.curves, scene.towers, places, scene.classes, 5.0))
     assert [each.kind for each in found][:1] == ["vegetation"]
     assert found[0].distance_m == pytest.approx(NEAR_M, abs=0.25)
     assert all(np.linalg.norm(np.subtract(each.place, nearest)) < 6.0 for each in found)
@@ -57,14 +57,17 @@ def test_a_distance_is_that_from_the_edge_of_a_bundle() -> None:
     below[0] = 50.0, 0.2, 18.83
     places = np.concatenate([wire, beside, below])
     classes = np.repeat(np.array([WIRE, HIGH, HIGH], np.uint8), [4_000, 200, 200])
-    found = obstacles_of([curve], [], places, classes, 5.0)
+    found = told_once(close_places([curve], [], places, classes, 5.0))
     assert [each.distance_m for each in found[:2]] == pytest.approx([2.0, 2.0], abs=0.06)
 
 
 def test_a_line_with_nothing_near_has_nothing_near() -> None:
     made = made_line(KINDS["towers"], seed=3)
     scene = seen(made.places)
-    assert obstacles_of(scene.wires.curves, scene.towers, made.places, scene.classes, 5.0) == []
+    assert (
+        told_once(close_places(scene.wires.curves, scene.towers, made.places, scene.classes, 5.0))
+        == []
+    )
 
 
 @pytest.fixture(scope="module")
