@@ -37,8 +37,8 @@ class BlockingClient:
     def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S
     ) -> Generator[Event, None, None]:
-        """Yield events as ``Client.events`` does, waiting for each, and raise the same. Has to be
-        closed or exhausted before the next call."""
+        """Yield all events from now on, or after a position, waiting for each; the generator has to
+        be closed or exhausted before the next call. Raises what ``Client.events`` raises."""
         events = self._client.events(after, patience_s)
         try:
             while (event := self._runner.run(_next(events))) is not None:

@@ -103,8 +103,9 @@ def read_control_file(home: Home | None = None) -> ControlFile:
 
 
 def find_agent(home: Home) -> ControlFile:
-    """Return where the agent of this home listens or, where it has none, the one that runs as a
-    service of this machine. Raises what ``read_control_file`` raises."""
+    """Return where the agent of this home listens, with its token; where it has none, the agent
+    that runs as a service of this machine. Raises ``NoAgentError`` without either,
+    ``NotUnderstoodError`` where another version wrote the file."""
     if (service := service_of(home)) is not None:
         return ControlFile(str(service), SERVICE_TOKEN, 0, service=True)
     return read_control_file(home)
@@ -197,8 +198,9 @@ class Link:
         return proof_of(control.token, "client", control.place, asked, told.nonce)
 
     async def greet(self, hello: Hello) -> None:
-        """Say who this is, wait for the answer and keep it as ``welcome``. Raises ``TimeoutError``
-        when none comes within ``GREETING_S_MAX``, and what ``call`` raises."""
+        """Send this greeting, wait for the answer and keep it as ``welcome``. Raises
+        ``TimeoutError`` when none comes within ``GREETING_S_MAX``, ``RequestError`` when it is
+        refused, ``DisconnectedError`` when the connection ends."""
         self._hello = hello
         async with asyncio.timeout(GREETING_S_MAX):
             self.welcome = await self.call(HELLO, hello)

@@ -35,12 +35,10 @@ class NotHostedError(ClientError):
 
 
 def host(home: Home, anew: Callable[[], object] = lambda: None) -> OwnAgent:
-    """Start an agent in this process, in a thread of its own, wait until it runs, and return what
-    ends it again. ``anew`` is called, in that thread, when it has ended so that this process starts
-    the version that was installed.
-
-    Raises ``NotHostedError``, also when another process runs the agent of this home already.
-    """
+    """Start an agent in a thread of this process, wait until it runs, and return what ends it
+    again. ``anew`` is called in that thread when it has ended for an update, so that this process
+    should start the new version. Raises ``NotHostedError``, also when another process runs the
+    agent of this home."""
     from agent.node.hosting import InsideAgent, NotStartedError
 
     agent = InsideAgent(home, anew)

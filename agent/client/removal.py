@@ -214,9 +214,8 @@ def start_no_more(environment: Mapping[str, str] = os.environ) -> None:
 
 
 def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
-    """Have the system not start the tray at login any more; return whether it would have. An agent
-    of another home than the user's own is not what starts then: nothing is done. Raises
-    ``OSError``."""
+    """Undo this person's start of the tray at login; return whether there was one. Do nothing for a
+    home other than the user's own. Raises ``OSError``."""
     if environment.get(VARIABLE, "").strip():
         return False
     if sys.platform == "win32":

@@ -158,8 +158,8 @@ def stop(options: Options, client: BlockingClient) -> int:
 )
 @with_client
 def restart(options: Options, client: BlockingClient) -> int:
-    """Ask for it, and return the exit code, that of a failure where no other version is installed and
-    no setting waits; that it has started is not waited for."""
+    """Ask the agent to start anew with the installed version, and return the exit code at once,
+    that of a failure where no other version is installed and no setting waits for a restart."""
     told = client.call(START_ANEW, StartAnew(options.now))
     when = "now" if options.now else "when what runs here has ended"
     return tell(options, told, [f"Wingbeat {told.installed} starts {when}"])

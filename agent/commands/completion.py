@@ -258,8 +258,8 @@ def words(line: list[str]) -> list[str]:
 
 
 def for_line(line: str) -> list[str]:
-    """Return what bash is to write in place of the last word of a line, with its own quoting. It
-    takes a colon or ``=`` for the end of a word, so only what follows the last one is returned."""
+    """Return what bash is to write in place of the last word of a line, quoted as bash needs it. As
+    bash ends words at a colon or ``=``, only the part behind the last one is returned."""
     typed, quoted = _typed(line)
     known = words(typed[1:] or [""])
     end = max((typed[-1].rfind(sign) for sign in BASH_BREAKS), default=-1) + 1 if typed else 0

@@ -89,7 +89,9 @@ class Account(Struct, frozen=True):
     node=False,
 )
 def run(options: Options) -> int:
-    """Do it, and return the exit code, that of a failure where something still runs."""
+    """Have this home's agent, or as root with ``--everybody`` all that run from a folder, hand
+    over, leave their flocks and end; return the exit code, that of a failure where that fails or
+    one still runs."""
     if not options.everybody:
         try:
             done = _depart(Home.of(), options.within)

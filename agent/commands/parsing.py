@@ -129,9 +129,9 @@ def command(
     node: bool = True,
     kind: type[CommandLine] = CommandLine,
 ) -> Callable[[Use], CommandLine]:
-    """Return what makes the function below it the command of this name, and enters it into
-    ``KNOWN``. ``words`` are examples of it, and the rows of its table besides `--json`; with
-    ``node`` it can be asked of another member, too."""
+    """Return a decorator that makes the function below it the command of this name, entered into
+    ``KNOWN``. ``words`` are its examples (texts) and its arguments; with ``node`` it can be asked
+    of another member, too."""
     examples = tuple(each for each in words if isinstance(each, str))
     own = tuple(each for each in words if isinstance(each, Argument))
     arguments = (AS_JSON, NODE, *own) if node else (AS_JSON, *own)
@@ -144,8 +144,8 @@ def command(
 
 
 def number_of(name: str, least: int, most: int) -> Callable[[str], int]:
-    """Return what reads a text as a whole number within these bounds, both included, and raises
-    ``ArgumentTypeError`` where it is no such ``name``."""
+    """Return a function that reads a text as a whole number from ``least`` to ``most`` and raises
+    ``ArgumentTypeError``, which calls it ``name``, for any other text."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdecimal() and least <= int(text) <= most):

@@ -70,7 +70,7 @@ ALONE_OPTIONS = "--with, --each, --times or --parameters"
 
 
 def name_of_workflow(text: str) -> str:
-    """Return a text that a workflow may be called; raise ``ArgumentTypeError`` for another one."""
+    """Return the text, if a workflow may be called so; else raise ``ArgumentTypeError``."""
     if not text.strip():
         raise argparse.ArgumentTypeError("a workflow needs a name that can be seen")
     if len(text) > NAME_CHARACTERS_MAX:
@@ -275,8 +275,8 @@ def _ask_to_confirm(options: Options, error: _UnconfirmedError) -> int:
 
 
 def leaving_told(leaves: Sequence[Leaving]) -> list[str]:
-    """Return a line for each file and folder that would leave this computer, those beyond the
-    workflow's folder first, and one for all that is not shown."""
+    """Return the lines that list what would leave this computer: each file or folder, those outside
+    the workflow's folder first, and how many more there are; empty when nothing leaves."""
     if not leaves:
         return []
     ordered = sorted(leaves, key=lambda each: not each.outside)

@@ -135,8 +135,8 @@ class Ended(WorkflowView, frozen=True):
 
 
 async def show_ended(client: Client, workflow: WorkflowView, options: object = None) -> None:
-    """Print, as JSON, a workflow that is over and why tasks of it did not end well, which the agent
-    is asked for; ``options`` as for ``show_json``. Raises ``ClientError``."""
+    """Print an ended workflow as JSON, with its tasks that did not end well, which the agent is
+    asked for; ``options`` may name it by a name that several have. Raises ``ClientError``."""
     tasks: tuple[TaskView, ...] = ()
     if workflow.state != "finished":
         tasks = (await whole_workflow(client, workflow.workflow)).tasks

@@ -86,8 +86,8 @@ class _View:
         self._last: RenderableType = Text()
 
     async def drawn_again(self) -> RenderableType:
-        """Ask the agent and return the view as it is now; while the agent is away, as it was last,
-        and note in ``stale`` which it is. Raise any other ``ClientError``."""
+        """Ask the agent and return the view as it is now; while the agent is away, the last view,
+        with ``stale`` set. Raise any other ``ClientError``."""
         try:
             self._last = await self.drawn()
             self.stale = False

@@ -113,8 +113,9 @@ class ControlGroup:
         return f"{self._path}/cgroup.procs" if self._made else ""
 
     def begin(self, memory: int, processes: int, *, spare: bool) -> None:
-        """Make it ready for a program that may take so much, 0 as much as there is, and with
-        ``spare`` what nobody else wants of the processor. Where it cannot be made, there is none."""
+        """Make this group ready for a program: at most ``memory`` bytes and ``processes`` (0: no
+        limit), and with ``spare`` only processor time that nobody else wants. Where the group
+        cannot be made there is none."""
         if not self._path:
             return
         try:
@@ -139,7 +140,7 @@ class ControlGroup:
             raise OSError(errno.EAGAIN, "the control group takes no process")
 
     def freeze(self) -> bool:
-        """Have all of it stand still; tell whether it does."""
+        """Stop all processes in the group from running; tell whether they stand still."""
         if FREEZE not in self.holds or not self._say("cgroup.freeze", "1"):
             return False
         self._frozen = True
@@ -168,7 +169,8 @@ class ControlGroup:
         return all(then < now for then, now in before)
 
     def close(self, limit_s: float = SETTLES_S) -> None:
-        """End what is in it and remove it; it stays, and nothing is raised, where that takes longer."""
+        """End all processes in the group and remove it; it stays, and nothing is raised, where that
+        takes longer than ``limit_s``."""
         if not self._made:
             return
         self.kill()

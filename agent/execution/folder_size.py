@@ -130,9 +130,9 @@ def length_of(path: str) -> int:
 
 
 def free_bytes(folder: str) -> tuple[int, int]:
-    """Return how much can still be written on the disk of a folder, and how much of it each file
-    takes at least: a disk whose list of files is full takes no more, however much is free. Raise
-    ``OSError`` when it cannot be asked."""
+    """Return how many bytes can still be written on a folder's disk, and how many a small file
+    takes at least; a disk with no room for more files counts as full. Raise ``OSError`` when it
+    cannot be asked."""
     found = os.statvfs(folder)
     free = found.f_bavail * found.f_frsize
     if not found.f_files or not found.f_favail:  # some keep no such list, or do not tell of it
@@ -142,8 +142,8 @@ def free_bytes(folder: str) -> tuple[int, int]:
 
 
 def nameless_bytes(folder: str, processes: list[int]) -> int:
-    """Return how many bytes those files take that these processes have open on the disk of a folder
-    though they have no name any more: no walk finds them."""
+    """Return how many bytes on a folder's disk are taken by deleted files that these processes
+    still have open, which no walk through the folder finds."""
     total, seen = 0, 0
     counted: set[int] = set()
     with suppress(OSError):

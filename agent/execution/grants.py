@@ -41,7 +41,7 @@ _read = msgspec.json.Decoder(dict[str, tuple[Wish, ...]]).decode
 
 
 def wished(wishes: Wishes) -> tuple[Wish, ...]:
-    """Return all that is asked for, one by one."""
+    """Return all that a program's wishes ask for, as a kind and a name each."""
     network: tuple[Wish, ...] = () if wishes.network == "none" else (("network", wishes.network),)
     return (
         *network,
@@ -65,8 +65,8 @@ class Grants:
     _granted: dict[str, tuple[Wish, ...]] | None = None
 
     def load(self) -> None:
-        """Read what was allowed before; waits for the disk. What cannot be read is asked for again,
-        and that is logged."""
+        """Read from the disk what was allowed before; a file that cannot be read is logged, and its
+        programs are asked for again."""
         self._granted = {}
         try:
             self._granted = _read(self.file.read_bytes()[:FILE_BYTES_MAX])
@@ -91,7 +91,7 @@ class Grants:
         )
 
     def lacks_leave(self, program: Program) -> bool:
-        """Tell whether it asks for something that nobody has allowed it."""
+        """Tell whether the program asks for something that was not granted to it."""
         return any(
             not each.granted or each.refused
             for each in self.asked(program)

@@ -35,9 +35,9 @@ class Shares(NamedTuple):
 
 
 def shares_of(life: Life, reading: DerivedState, home: NodeId, here: NodeId) -> Shares:
-    """Return what this machine (``here``) gave and took for a task that has ended, with the runs of its
-    last generation; those before have been counted at the end of theirs. ``home`` is the machine that
-    the task is of, empty where it is nobody's own: others', then."""
+    """Return the computing time that this machine (``here``) gave to others and took from them for
+    a task that has ended, by the runs of its last generation; earlier ones were counted at their
+    ends. An empty ``home`` stands for others' work."""
     runs = [run for run in life.runs if run.generation == effective_generation(life)]
     if home == here:
         others = (run for run in runs if run.host != here)

@@ -152,8 +152,8 @@ def table_of(records: Records) -> Table:
 
 
 def row_of(ended: Ended) -> PastRow:
-    """Return what a list shows of a workflow, with its times, its machines and programs by name and
-    why it failed, and the words that a search looks through."""
+    """Return the row that lists show of an ended workflow: times, machines and programs by name,
+    why it failed, and the words by which it is found."""
     records, table = ended.records, table_of(ended.records)
     spec, names = records.workflow.spec, records.names
     host, programs = names[spec.host], _programs(records.workflow)

@@ -47,8 +47,8 @@ class Stories:
         return keeps
 
     def taken(self) -> list[StoryRow]:
-        """Return the whole story since the start of each task that has moved since this was called
-        last, a row each, and note that they are kept."""
+        """Return the stories of the tasks that have moved since the last call, each whole since the
+        agent's start, and count them as kept."""
         unkept, self._unkept = self._unkept, {}
         stories = ((task, self._seen(task)) for task in unkept)
         return [

@@ -71,7 +71,8 @@ class Uptimes:
             await asyncio.to_thread(self._keep)
 
     def heed(self, event: Event) -> None:
-        """Take note of who belongs and who is linked."""
+        """Note from an event which machines belong to the flock, or are linked from now on; other
+        events are ignored."""
         match event:
             case MembersChanged():
                 self.look()
@@ -103,7 +104,8 @@ class Uptimes:
             )
 
     def shares(self) -> dict[NodeId, float]:
-        """Return in which share of working hours each machine was up that was watched for long."""
+        """Return for each machine in which share of working hours it was up; those that were not
+        watched for long are left out."""
         return {
             node: up_s / (up_s + down_s)
             for node, (up_s, down_s) in self._times.items()

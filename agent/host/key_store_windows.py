@@ -42,7 +42,9 @@ class _Blob(ctypes.Structure):
 
 
 def protection(crypt: Any = None, kernel: Any = None) -> Protection:
-    """Return what protects by the calls of Windows; others are for tests."""
+    """Return two functions that encrypt and decrypt a value for this account by Windows' own means;
+    they raise ``OSError`` where Windows refuses. ``crypt`` and ``kernel`` replace the system's
+    libraries in tests."""
     crypt = crypt or ctypes.WinDLL("crypt32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
     kernel = kernel or ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
 

@@ -99,8 +99,8 @@ def service_answers(path: Path, within_s: float) -> bool:
 
 
 def listens(place: str, process: int) -> bool:
-    """Tell whether the agent of this account that wrote that it is this process, and listens at this
-    place, may be there still; one that was killed has left its word."""
+    """Tell whether the agent of this account that wrote in its file that it is this process and
+    listens at this place may still run; False where it was killed."""
     if sys.platform == "win32":
         from agent.host.pipe_windows_api import PipeApi
 

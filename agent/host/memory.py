@@ -52,10 +52,9 @@ class MemoryTrimmer:
         self._pieces = _pieces()
 
     def give_back(self) -> None:
-        """Give memory to the system that was freed or lies unchanged in files; does nothing on
-        systems other than Linux. Takes a glance where little has happened since the last time, else
-        ten milliseconds. A library that a thread is just loading looks untouched before its
-        addresses are filled in; so only pieces that were there the last time go."""
+        """Return unused memory to the system: what was freed, and pages unchanged since they were
+        read from files, if they were so at the last call too. Takes up to ten milliseconds; does
+        nothing except on Linux."""
         mapped_bytes, own_bytes = _held_bytes()
         much_came = mapped_bytes - self._mapped_bytes >= WORTH_BYTES
         if much_came:

@@ -39,7 +39,8 @@ def installed_prefix() -> Path:
 
 
 def installed_file() -> Path:
-    """Return the file of this module's package in the version that would be started next."""
+    """Return where the installed version, which would be started next, has this package's own
+    file."""
     prefix = installed_prefix()
     if prefix == PREFIX or not OWN_FILE.is_relative_to(PREFIX):
         return OWN_FILE

@@ -30,8 +30,8 @@ def exposed_way(path: Path) -> str:
 
 
 def exposed_within(folder: Path) -> str:
-    """Return the same of all that is in a folder, links not followed; empty when nobody else can
-    change any of it."""
+    """Return who else could change something in this folder, at any depth but behind no link, as
+    the end of a sentence with the cure; empty when nobody can."""
     if sys.platform == "win32":
         return ""
     return next(filter(None, (_exposed(each) for each in _all_in(folder))), "")

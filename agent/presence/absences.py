@@ -71,7 +71,8 @@ class Absences:
         self._rates = _Rates((), 0.0, 0.0)
 
     def note(self, spell: Spell) -> None:
-        """Learn from a spell that has ended; one that is empty, or lies before the last, is none."""
+        """Learn from a spell (of being free or used) that has ended; an empty one, or one before
+        the last, is ignored."""
         if spell.ends_s <= spell.begins_s:
             return
         if self.spells and spell.begins_s < self.spells[-1].ends_s:
@@ -91,9 +92,8 @@ class Absences:
         return tuple(STEP_PERMILLE * round(1000 * c / STEP_PERMILLE) for c in told)
 
     def stays(self, now_s: float) -> bool:
-        """Tell whether whoever is back mostly stays for longer than a run is kept for him to leave
-        again; by the times at which he came about now, where there were enough, else by all. False
-        where too little was seen."""
+        """Tell whether an owner who has come back mostly stays longer than a suspended run waits,
+        by earlier returns at about this time, else by all. False where too few were seen."""
         gaps = [(one.ends_s, other.begins_s - one.ends_s) for one, other in pairwise(self.spells)]
         about_now = [gap for at_s, gap in gaps if _near(at_s, now_s)]
         counted = about_now if len(about_now) >= ENDS_MIN else [gap for _, gap in gaps]
@@ -134,7 +134,8 @@ class _Rates:
             self._fit(pieces)
 
     def at(self, moment_s: float, age_s: float) -> float:
-        """Return the rate of ends, in a second, at a moment, of what has been free for so long."""
+        """Return how many spells end in a second, on average, at this moment among those that have
+        lasted ``age_s``."""
         of_week = moment_s % WEEK_S
         quarter = int(of_week % DAY_S) // QUARTER_S
         by_quarter = self._by_quarter[quarter]

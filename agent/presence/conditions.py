@@ -118,9 +118,9 @@ def wanted(rules: VolunteerRules) -> frozenset[Kind]:
 
 
 def required(rules: VolunteerRules, readings: Readings) -> frozenset[Kind]:
-    """Return the kinds of things that hold the machine back when they cannot be seen, whatever mode
-    and hours: those that the rules ask for, but not sessions, nor input and full screen while
-    nobody is at the screen."""
+    """Return the kinds of sources that hold the machine back when they cannot see: those that the
+    rules ask for, without sessions and, while nobody is at the screen, without input and full
+    screen."""
     kinds = wanted(rules) - {Kind.SESSION}
     return kinds - NOT_WHILE_AWAY if away(readings) else kinds
 

@@ -66,9 +66,8 @@ class Touch:
 
 
 def after(touch: Touch, seen: LastInput, now_s: float) -> Touch:
-    """Return what is remembered of inputs after another look, ``seen`` being the last input then: a
-    new one counts at once, unless it is a nudge of the pointer after a long rest, which counts only
-    when more follows."""
+    """Return what is remembered of inputs once ``seen``, the last input, was looked at: a new one
+    counts at once; but a nudge of the pointer after a long rest counts only when more follows."""
     if touch.newest_s is not None and seen.at_s <= touch.newest_s + SAME_S:
         return _nothing_new(touch, seen, now_s)
     if _held_back(touch, seen):
@@ -88,8 +87,8 @@ def after(touch: Touch, seen: LastInput, now_s: float) -> Touch:
 
 
 def with_lock(touch: Touch, is_locked: bool, now_s: float) -> Touch:
-    """Return what is remembered of inputs, with since when the screen is locked: from now on where
-    it was not, None where it is not locked."""
+    """Return what is remembered of inputs with the moment since when the screen is locked: now
+    where it was not before, None where it is not locked."""
     if not is_locked:
         return touch if touch.locked_since_s is None else replace(touch, locked_since_s=None)
     return touch if touch.locked_since_s is not None else replace(touch, locked_since_s=now_s)
@@ -141,9 +140,9 @@ class Busy:
 
 
 def busy_after(busy: Busy, percent: float, limit: int, now_s: float) -> Busy:
-    """Return the latch after other programs were seen to use the processor this much: the first
-    time it is whether that is above ``limit``; later it sets well above ``limit`` and ends at or
-    below it, each only when that has lasted for a while."""
+    """Return whether others use the processor too much, after they were seen to use ``percent``: it
+    begins well above ``limit`` and ends at or below it, each only when that has lasted for a
+    while."""
     if busy.now is None:
         return Busy(percent > limit)
     ceiling = min(limit + BUSY_ABOVE_PERCENT, BUSY_PERCENT_MAX)

@@ -77,8 +77,8 @@ def verdict(
 
 
 def barred(found: Verdict, bar: Bar) -> Verdict:
-    """Return what becomes of a verdict where programs cannot be confined: nothing begins, or nothing
-    of others. Who has paused the machine is told that first."""
+    """Return the verdict where programs cannot be confined: no work begins, or none of others, as
+    ``bar`` says; a pause by the owner is told first."""
     if not bar or found.paused:
         return found
     if bar == "all":
@@ -104,9 +104,9 @@ def effective(wish: Wish, wall_s: float) -> Wish:
 
 
 def needed(rules: VolunteerRules, wish: Wish, now: Now) -> frozenset[Kind]:
-    """Return the kinds of things that have to be looked at for a verdict now: none while paused or
-    finishing, at most exclusive programs outside the hours and in modes in which it does not matter
-    who is there, else all that the rules ask for."""
+    """Return the kinds of sources to look at for a verdict now: none while paused or finishing;
+    only exclusive programs outside the hours and in modes that ask for nothing else; else all that
+    the rules ask for."""
     if not isinstance(effective(wish, now.wall_s), Unpaused):
         return frozenset()
     kinds = conditions.wanted(rules)
@@ -118,8 +118,8 @@ def needed(rules: VolunteerRules, wish: Wish, now: Now) -> frozenset[Kind]:
 def held_back_by(
     rules: VolunteerRules, readings: Readings, memory: Memory, now: Now
 ) -> frozenset[Kind]:
-    """Return the kinds of things that would keep this machine from helping if nobody had paused it,
-    those that cannot be seen among them; hours are none of these kinds."""
+    """Return the kinds of sources that keep this machine from helping, a pause and the hours apart,
+    those that cannot see among them."""
     holds = _holds(rules, readings, memory, now)
     return frozenset(hold.kind for hold in holds if hold.kind is not None)
 

@@ -43,15 +43,15 @@ class Words:
             self._of[person] = _Word(said, self._clock())
 
     def fresh(self) -> dict[str, _Word]:
-        """Return the words that still count; those that do not are forgotten."""
+        """Return what people's desktops told lately, by who told it; forget what is older."""
         with self._turn:
             oldest_s = self._clock() - FRESH_S
             self._of = {name: each for name, each in self._of.items() if each.at_s >= oldest_s}
             return dict(self._of)
 
     def last_input(self) -> LastInput:
-        """Return when somebody touched something last. Raises ``SightError`` where nobody tells, or
-        one of them cannot see it."""
+        """Return when somebody last touched something, as people's desktops tell. Raises
+        ``SightError`` where none has told lately, or one of them cannot see it."""
         words = list(self.fresh().values())
         if not words:
             raise SightError(RunsAsService())
@@ -98,7 +98,8 @@ def sources_for(words: Words, *, service: bool) -> Sources:
 
 
 def with_words(sources: Sources, words: Words, clock: Callable[[], float]) -> Sources:
-    """Return the sources of a machine with what people's trays tell, where it sees nothing itself."""
+    """Return the sources of a machine, each with what people's desktops tell in place of what the
+    machine itself cannot see."""
     screen, *terminals = sources.of[Kind.INPUT]
     (full,) = sources.of[Kind.FULL_SCREEN]
     (sessions,) = sources.of[Kind.SESSION]
@@ -120,7 +121,8 @@ class Desktop:
         self._looker = Looker(self._sources, clock)
 
     def word(self) -> AtHand:
-        """Look, and return what is to be told; what cannot be seen counts as somebody present."""
+        """Look at this desktop and return what its tray tells the service; what cannot be seen
+        counts as somebody present."""
         self._looker.look(_SEEN, brisk=True)
         seen = self._looker.readings(0)
         idle_ms = None

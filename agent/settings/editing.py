@@ -267,7 +267,7 @@ class OwnerSettings:
             self.follow(now.settings.rules)
 
     def attributed(self, view: VolunteeringView) -> VolunteeringView:
-        """Return the view with whose word its rules are."""
+        """Return the view with each rule's origin filled in: on whose word it holds."""
         settled, machine = self.settled, self._machine
         names = {"mode": MODE, **{name: INNER + name for name in RULES}}
         fixed = tuple(rule for rule, name in names.items() if name in settled.policy)

@@ -61,7 +61,8 @@ class Settled:
     """What the owner has set otherwise than the policy."""
 
     def origin(self, name: str) -> Origin:
-        """Return on whose word a setting is as it is."""
+        """Return on whose word a setting has the value that it has: built in, the machine's, the
+        owner's or the policy's."""
         if name in self.policy:
             return "policy"
         if name in self.own:
@@ -76,9 +77,9 @@ def read_settings(own: Path, machine: MachineFiles | None = None) -> NodeSetting
 
 
 def settle(own: Path, machine: MachineFiles | None = None, content: bytes | None = None) -> Settled:
-    """Return what holds by these files and on whose word; with ``content``, as if the owner's file
-    held that. Raise ``SettingsError`` for an owner's own that is wrong, too large or cannot be
-    read; what is wrong with the machine's is told in the answer."""
+    """Return the settings that hold by these files, and on whose word each does; with ``content``
+    as if the owner's file held that. Raise ``SettingsError`` for an owner's file that is wrong, too
+    large or cannot be read; faults in the machine's files are told in the answer."""
     mine = _own(own, content)
     if machine is None:
         return Settled(_over(own, NodeSettings(), mine), own=mine)
@@ -105,7 +106,7 @@ def settle(own: Path, machine: MachineFiles | None = None, content: bytes | None
 
 
 def with_layer(settings: NodeSettings, layer: Layer) -> NodeSettings:
-    """Return the settings with what this layer says in the place of theirs."""
+    """Return the settings with the values that this layer names replaced."""
     rules = {name.removeprefix(INNER): each for name, each in layer.items() if INNER in name}
     plain = {name: each for name, each in layer.items() if INNER not in name}
     presence = structs.replace(settings.presence, **rules)

@@ -145,8 +145,8 @@ def checksum(kind: bytes, name: bytes, content: bytes) -> int:
 
 
 def last_words(persists: Iterable[Persist]) -> dict[Key, Record | None]:
-    """Return what is to be on disk after all of these in their order, each key once; None for what
-    is forgotten. The identity is that of the last one."""
+    """Return by key the record to be on disk after all of these changes, in their order; None for
+    one to be deleted. The identity is that of the last change."""
     words: dict[Key, Record | None] = {}
     for persist in persists:
         words[IDENTITY, ""] = persist.identity

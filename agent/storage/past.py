@@ -152,9 +152,9 @@ class PastStore:
     def overview(
         self, wanted: asked.Past, here: str, unnamed: str
     ) -> tuple[list[PastRow], int, list[Day]]:
-        """Return what ``page`` does, and the sums of all pages by day of this machine, the latest
-        first, without days on which nothing ended and this machine gave nothing; all of it in one
-        pass. Raise ``sqlite3.Error`` when the database cannot be read."""
+        """Return a page of the workflows that ``wanted`` describes, how many there are on all
+        pages, and sums of all pages by day, the latest first; days without an end or hours given
+        are left out. Raise ``sqlite3.Error`` when the database cannot be read."""
         where, values = _filter(wanted, here, unnamed)
         with self._lock:
             ended = self._connection.execute(

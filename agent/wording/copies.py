@@ -20,7 +20,8 @@ Said = Callable[..., str]
 
 
 def copies_said(view: CopiesView, say: Said = str.format) -> str:
-    """Return the sentence; ``say`` puts values into a template, maybe in another language."""
+    """Return a sentence on how many copies results have and what those are worth; ``say`` fills
+    values into a template, perhaps a translated one."""
     available = view.available
     if not 0 < view.copies <= len(available):
         return say(NOT_KNOWN)

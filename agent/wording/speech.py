@@ -224,8 +224,8 @@ class Speech:
         return self.word(SOURCES.get(kind, kind))
 
     def basis(self, basis: Basis | None) -> str:
-        """Return what a guess stands on, as it is said behind it; empty where nothing had to be guessed, or
-        nobody knows."""
+        """Return what a guess of time stands on, in words to be said behind the guess; empty for
+        None and where nothing was guessed."""
         if basis is None:
             return ""
         parts = [self._runs(basis)] if basis.runs else []
@@ -248,8 +248,7 @@ class Speech:
         return self._clause("scarce", left=self.amount(left_bytes)) if left_bytes else ""
 
     def several(self, names: tuple[str, ...]) -> str:
-        """Return names in a row; of more than ``NAMED_MAX`` only the first, and how many others
-        there are."""
+        """Return names joined by commas; beyond ``NAMED_MAX`` only how many more there are."""
         if len(names) <= NAMED_MAX:
             return self.listed(names)
         shown = names[: NAMED_MAX - 1]

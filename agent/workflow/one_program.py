@@ -60,9 +60,9 @@ def is_program(path: Path) -> bool:
 
 
 def describe_file(path: Path, asked: Asked, alone: Alone, data: bytes | None = None) -> Description:
-    """Read a workflow file as ``describe`` does, or make a program that comes alone a workflow of
-    one step; what is wrong with that is a fault of the file as a whole. ``data`` is what the file
-    is to hold, None what it holds on disk."""
+    """Read a workflow file, or make a workflow of one step from a program that comes alone, and
+    return its variables and either workflow or faults; faults of a program are told of the file as
+    a whole. ``data`` is read in place of what the file holds."""
     if data is None and is_program(path):
         if alone.each and not alone.files:
             return Description(

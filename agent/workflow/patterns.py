@@ -32,7 +32,8 @@ class Budget:
         self._entries, self._until_s = ENTRIES_MAX, 0.0
 
     def take(self) -> None:
-        """Count one name. Raises ``TooWideError`` when that is too many, or it takes too long."""
+        """Count one more name that was looked at. Raises ``TooWideError`` when those are too many,
+        or looking took too long."""
         self._until_s = self._until_s or time.monotonic() + SECONDS_MAX
         self._entries -= 1
         if self._entries < 0 or (not self._entries % 512 and time.monotonic() > self._until_s):

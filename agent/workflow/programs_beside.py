@@ -57,8 +57,8 @@ class ProgramsBeside:
         return list(self._places)
 
     def report_unused(self, used: set[str]) -> None:
-        """Add a fault for each program that is listed, right or wrong, and not in ``used``: it
-        would be published for nothing."""
+        """Add a fault for each listed program whose name is not in ``used``, as it would be
+        published for nothing."""
         for name, word in self._places.items():
             if name not in used:
                 self._faults.at(word.place).said(

@@ -35,8 +35,8 @@ class Reference:
 
 
 def input_reference(given: object, faults: Faults) -> Reference | None:
-    """Return what a word or a mapping refers to, not looked up yet. None for a word that cannot be
-    read, which becomes a fault, and for a mapping without a task, of which that was told."""
+    """Return the reference that a word or mapping under ``inputs`` makes, not looked up yet. None
+    for a word that cannot be read, which adds a fault, and for a mapping without a task."""
     if isinstance(given, Values):
         task, output = given.get("task"), given.get("output", "")
         workflow = str(given.get("workflow", ""))

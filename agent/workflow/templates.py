@@ -191,8 +191,8 @@ class Template:
         return str(self.fixed.get("asked", "")) in NOT_ASKED
 
     def names(self) -> list[str]:
-        """Return the names of its runs: its own, or one for each instance of its fan-out, which may
-        be none."""
+        """Return the names of its runs: its own name, or one for each instance of its fan-out;
+        empty for a fan-out without instances."""
         if self.fan is None:
             return [self.name]
         return [f"{self.name}.{each.label}" for each in self.fan.instances]

@@ -63,7 +63,8 @@ def album_of(
 
 
 def shot_of(facts: Facts, picture: Picture) -> Shot | None:
-    """Return what shows a photograph or a second of a video best, None where nothing does."""
+    """Return the best view of a photograph or of a second of a video; None where nothing shows
+    it."""
     known = facts.shots.get(picture.file, ())
     if picture.second is None:
         return next(iter(known), None)

@@ -98,7 +98,8 @@ def read_annotations(path: Path) -> tuple[Annotation, ...]:
 def attached(
     annotations: Iterable[Annotation], line: str, points: Sequence[Point], middles: Middles
 ) -> Attached:
-    """Return where each note belongs; spans are known by their names and middles."""
+    """Return which point, span or place each note belongs to now; spans are known by their names
+    and middles."""
     by_id, places = {each.id: each for each in points}, _Places(points)
     of_points: dict[str, tuple[Annotation, ...]] = {}
     of_spans: dict[str, tuple[Annotation, ...]] = {}
@@ -157,7 +158,8 @@ class _Places:
         self._tree = cKDTree([each.place[:2] for each in points]) if points else None
 
     def at(self, note: Annotation) -> Point | None:
-        """Return the nearest of the note's kind; of two as near that of its span."""
+        """Return the nearest point of the note's kind, of two as near the one in the note's span;
+        None where none is near enough."""
         if note.place is None or self._tree is None:
             return None
         deep = 3 if math.isfinite(note.place[2]) else 2

@@ -73,7 +73,7 @@ class Corridor:
     clearances: tuple[Clearance, ...]
 
     def write(self, path: Path) -> None:
-        """Write it, over what is there. Raises ``OSError``."""
+        """Write the corridor as JSON, over what is there. Raises ``OSError``."""
         rows = [[None if np.isnan(each) else each for each in row] for row in self.cells.tolist()]
         near = [[c.kind, c.distance_m, c.place, c.wire_place] for c in self.clearances]
         told = {"version": VERSION, **vars(self), "cells": rows, "clearances": near}
@@ -87,8 +87,8 @@ class Corridor:
 
     @classmethod
     def told(cls, told: dict[str, Any]) -> Corridor:
-        """Return what a document says. Raises ``ValueError``, ``TypeError`` or ``KeyError`` where it
-        says something else."""
+        """Return the corridor that a decoded document tells of. Raises ``ValueError``,
+        ``TypeError`` or ``KeyError`` where it tells something else."""
         if told["version"] != VERSION:
             raise ValueError("it is of another version")
         cells = np.array(told["cells"], np.float64).reshape(-1, 2 + len(COLUMNS))

@@ -79,8 +79,9 @@ class Reference:
         return "metres" if self.heights in UNITS else self.heights
 
     def completed(self, crs: str, heights: str) -> Reference:
-        """Return this with what a person says for what is missing; the file's own word is kept.
-        Raises ``WorkError`` where a code is none, or where then something is still missing."""
+        """Return this reference system with what a person says filled in where the file says
+        nothing. Raises ``WorkError`` for a code that is none, and where something is still
+        missing."""
         told = named(crs, heights)
         horizontal, of_heights, unit_m = self.horizontal, self.heights, self.height_unit_m
         if horizontal is None:
@@ -143,8 +144,8 @@ def of_scan(header: LasHeader) -> Reference:
 
 
 def named(crs: str, heights: str) -> Reference:
-    """Return the system of these names, which may be empty. Raises ``WorkError`` for a name that
-    nobody knows."""
+    """Return the reference system of these names or codes, either of which may be empty. Raises
+    ``WorkError`` for a name that nobody knows."""
     horizontal = _checked(crs, "crs") if crs else None
     found = Reference() if horizontal is None else _split(horizontal)
     if not heights:
@@ -262,7 +263,8 @@ def _full(reference: Reference) -> pyproj.CRS:
 
 
 def of_wkt(text: str) -> Reference:
-    """Return what a WKT says, which may be unreadable."""
+    """Return the reference system that a WKT describes; an empty one where the WKT cannot be
+    read."""
     if not text:
         return Reference(unreadable=said("its WKT is empty"))
     try:

@@ -86,8 +86,8 @@ class Curve:
         return _at(self.height, along)
 
     def away(self, places: Floats) -> tuple[Floats, Floats]:
-        """Return how far along places are, and how far across from the wire, which is thought to go
-        on beyond its ends."""
+        """Return how far along the wire these places are, and how far across from it; the wire
+        counts as going on beyond its ends."""
         along, aside = self.frame(places)
         across = np.hypot(aside - self.aside_at(along), places[:, 2] - self.height_at(along))
         return along, across
@@ -100,7 +100,7 @@ class Curve:
         return np.stack([x, y, self.height_at(along)], axis=1)
 
     def moved(self, by: Floats) -> Curve:
-        """Return the same somewhere else."""
+        """Return the same curve moved by these distances."""
         east, north, up = (float(each) for each in by)
         chain = self.catenary
         return replace(
@@ -111,8 +111,8 @@ class Curve:
         )
 
     def turned(self) -> Curve:
-        """Return the same with a way that goes where the wire goes in its middle; it has to be
-        laid anew."""
+        """Return the curve with its axis turned to the direction of the wire in its middle; it has
+        to be laid anew."""
         middle = 0.5 * (self.start_m + self.end_m)
         bend = self.aside[-2] + (2.0 * self.aside[0] * middle if len(self.aside) > 2 else 0.0)
         here = self.places(np.array([middle]))[0]
@@ -129,7 +129,7 @@ class Curve:
 
 
 def begun(place: Floats, direction: Floats, half_m: float) -> Curve:
-    """Return a straight piece through a place, so far to both sides."""
+    """Return a straight curve through a place in a direction, ``half_m`` to both sides."""
     level = float(np.hypot(direction[0], direction[1]))
     return Curve(
         origin=(float(place[0]), float(place[1])),
@@ -143,8 +143,8 @@ def begun(place: Floats, direction: Floats, half_m: float) -> Curve:
 
 
 def laid(curve: Curve, places: Floats, weight: Floats) -> Curve:
-    """Return the curve laid anew through places from its start to its end; those far off count for
-    little. As many bends are allowed as its length can tell."""
+    """Return the curve fitted anew to places between its start and its end; those far off count for
+    little, and a longer curve may have more bends."""
     along, aside = curve.frame(places)
     bends, swings = curve.length_m >= STRAIGHT_M_MAX, curve.length_m >= SWING_M_MIN
     way = along / UNIT_M
@@ -173,7 +173,8 @@ def laid(curve: Curve, places: Floats, weight: Floats) -> Curve:
 
 
 def hung(curve: Curve, places: Floats) -> Curve:
-    """Return a curve with a catenary, where it is long enough to tell and sags at all."""
+    """Return the curve with a catenary fitted to the places for its height, where it is long enough
+    and sags; else the curve as it is."""
     if curve.length_m < CATENARY_M_MIN or len(curve.height) < 3 or curve.height[0] < 2e-5:
         return curve
     along, aside = curve.frame(places)

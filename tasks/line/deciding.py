@@ -40,8 +40,8 @@ class Decided:
 
 
 def decided(line: Line, name: str, table: Path, voltage_kv: float, tables: Tables) -> Decided:
-    """Return the points of a line after a person's decisions. Raises ``WorkError`` for a line that
-    makes no sense, and ``OSError``."""
+    """Return the points of interest of a line after a person's accepts, rejects and additions in a
+    table. Raises ``WorkError`` for a row that makes no sense, and ``OSError``."""
     kept = {each.id: each for each in line.points}
     rejected: dict[str, Point] = {}
     unmatched = 0

@@ -68,7 +68,7 @@ class Picture:
     y: float
 
     def says(self) -> str:
-        """Return its name, and of a video the time in it."""
+        """Return the picture's name, for a video with the time in it."""
         if self.second is None:
             return self.file
         minutes, seconds = divmod(round(self.second), 60)
@@ -135,7 +135,7 @@ class Facts:
         }
 
     def lacking(self) -> list[str]:
-        """Return what nobody gave, a sentence each."""
+        """Return a sentence for each input that nobody gave; empty when nothing lacks."""
         told = {
             "No wires were found, so there are no profiles.": not self.line.curves,
             "What lies below the wires was not given: profiles have no terrain.": not (

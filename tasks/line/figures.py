@@ -173,7 +173,8 @@ class _Labels:
         self._taken: dict[tuple[int, int], list[Place]] = {}
 
     def free(self, x: float, y: float) -> bool:
-        """Take a place for a label and return True, unless another is too near."""
+        """Take a place on the map for a label and return True; return False where another label is
+        too near."""
         column, row = int(x // LABELS_APART_MM), int(y // LABELS_APART_MM)
         around = (
             each

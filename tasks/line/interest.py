@@ -25,7 +25,7 @@ class Interest:
     patched: bool = False
 
     def write(self, path: Path) -> None:
-        """Write it, over what is there. Raises ``OSError``."""
+        """Write the points of interest as JSON, over what is there. Raises ``OSError``."""
         told: dict[str, Any] = {"version": VERSION, "tile": self.tile, "spans": asdict(self.spans)}
         told["patched"] = self.patched
         told["obstacles"] = [asdict(each) for each in self.obstacles]

@@ -191,7 +191,8 @@ def write_points(
     voltage_kv: float,
     validation: dict[str, object],
 ) -> None:
-    """Write what was found. Raises ``OSError``."""
+    """Write the line's points of interest, with orphans, tables used and validation, as JSON.
+    Raises ``OSError``."""
     told = {"line": name, "voltage_kv": voltage_kv, "tables_are_examples": example, **asdict(line)}
     told["validation"] = validation
     told["orphans"] = [asdict(each) for each in orphans]

@@ -48,8 +48,9 @@ KEPT_SLACK_M = 2.0
 
 
 def patched(points: Points, spans: Spans, patch: Path) -> tuple[Points, Spans]:
-    """Return the points with the classes that a person has given them, and the wires and towers that
-    they have then. Raises ``WorkError`` for what cannot be used, and ``OSError``."""
+    """Return the points with the classes that a person's patch gives them, and the wires and towers
+    found again with those. Raises ``WorkError`` for a patch that cannot be used, and
+    ``OSError``."""
     with patch.open("rb") as file:
         edited = file.read(len(LAS)) == LAS
     after = _edited(points, patch) if edited else _with_classes(points, read_rows(patch, COLUMNS))

@@ -279,7 +279,8 @@ class Found:
     size_bytes: int = 0
 
     def told(self, workflow: Path | None) -> dict[str, object]:
-        """Return it for whoever shows it: the window, and `wingbeat inspect`."""
+        """Return what was found as a JSON document for the window and for `wingbeat inspect`;
+        ``workflow`` is the path of the one written, if any."""
         told: dict[str, object] = {"files": self.files, "faults": self.faults, "asks": self.asks}
         told["said"] = [in_parts(each) for each in self.faults if isinstance(each, Said)]
         if self.plan is None:
@@ -293,7 +294,8 @@ class Found:
 
 
 def look(flight: Path, wanted: Plan, route: Path | None = None, route_crs: str = "") -> Found:
-    """Return what comes of a folder; nothing of a flight is raised, ``OSError`` neither."""
+    """Return what was found in a flight's folder and the plan for it; faults of the flight are told
+    in the answer, also where a file cannot be read."""
     files: dict[str, int] = {}
     try:
         found = files_of(flight)

@@ -190,7 +190,7 @@ def _versions(report: Report) -> dict[str, str]:
 
 
 def fingerprint() -> str:
-    """Return what changes with any change of the programs of the inspection."""
+    """Return a digest of the inspection's programs, which differs after any change of them."""
     folder = Path(__file__).parent
     told = sha256()
     for path in sorted(folder.rglob("*")):

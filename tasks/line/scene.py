@@ -51,7 +51,7 @@ class Scene:
 
     @property
     def too_sparse(self) -> bool:
-        """Return whether wires may hang here that so few points do not show."""
+        """Tell whether the points lie so thin that wires may hang here that they do not show."""
         if self.density >= SPARSE_POINTS_M2:
             return False
         shares = self.wires.seen

@@ -99,7 +99,7 @@ def _passes(seconds: Sequence[float]) -> list[tuple[float, float]]:
 
 
 def names_of(path: Path) -> list[str]:
-    """Return what the pictures in such a file are called, none where it is none."""
+    """Return the names of the pictures in a file of pictures; empty where it is no such file."""
     try:
         with zipfile.ZipFile(path) as held:
             return held.namelist()[:SHOTS_MAX]
@@ -108,7 +108,8 @@ def names_of(path: Path) -> list[str]:
 
 
 def read_shot(path: Path, name: str) -> bytes:
-    """Return a picture of such a file, empty where there is none of that name or it is none."""
+    """Return the bytes of one picture in a file of pictures; empty where it has none of that name,
+    or is no such file."""
     try:
         with zipfile.ZipFile(path) as held:
             if held.getinfo(name).file_size > SHOT_BYTES_MAX:

@@ -51,7 +51,7 @@ class Spans:
     """Points by class."""
 
     def write(self, path: Path) -> None:
-        """Write it, over what is there. Raises ``OSError``."""
+        """Write the spans as JSON, over what is there. Raises ``OSError``."""
         path.write_text(json.dumps({"version": VERSION, **asdict(self)}, indent=1) + "\n", "utf-8")
 
     @classmethod
@@ -62,8 +62,8 @@ class Spans:
 
     @classmethod
     def told(cls, told: dict[str, Any]) -> Spans:
-        """Return what a document says. Raises ``ValueError``, ``TypeError`` or ``KeyError`` where it
-        says something else."""
+        """Return the spans that a decoded document tells of. Raises ``ValueError``, ``TypeError``
+        or ``KeyError`` where it tells something else."""
         wires = tuple(_wire(each) for each in told["wires"])
         towers = tuple(tower_of(each) for each in told["towers"])
         counts = {int(each): int(count) for each, count in told["counts"].items()}

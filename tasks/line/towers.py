@@ -54,7 +54,7 @@ class Tower:
     """How far its arms reach to each side."""
 
     def moved(self, by: Floats) -> Tower:
-        """Return the same somewhere else."""
+        """Return the same tower moved by these distances."""
         east, north, up = (float(each) for each in by)
         return replace(
             self, x=self.x + east, y=self.y + north, foot_m=self.foot_m + up, top_m=self.top_m + up

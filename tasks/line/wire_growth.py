@@ -206,7 +206,7 @@ def seen(piece: Piece, places: Floats, other: Mask) -> Piece:
 
 
 def joined(pieces: list[Piece], cloud: Thinned) -> list[Piece]:
-    """Return the pieces with those of one wire put together, the longest first."""
+    """Return the pieces, those of one wire put together, the longest first."""
     left = sorted(pieces, key=lambda each: -each.curve.length_m)
     wires: list[Piece] = []
     while left:

@@ -60,7 +60,8 @@ class Seeds:
 
 
 def thinned(points: Floats) -> Thinned:
-    """Return the middle of the points of each cube of ``THIN_M``."""
+    """Return the points thinned to one for each cube of ``THIN_M``, in the middle of those in
+    it."""
     cube = np.floor(points / THIN_M).astype(np.int64)
     cube -= cube.min(axis=0)
     size = cube.max(axis=0) + 1
@@ -74,9 +75,9 @@ def thinned(points: Floats) -> Thinned:
 
 
 def seeds_of(cloud: Thinned) -> Seeds:
-    """Return how each point scores; 0 where that is too little to tell anything, or nobody tried. Of
-    points with a few others around some are tried first: near those that score little, as in a wood,
-    the others are left out."""
+    """Return for each thinned point how much it looks like a piece of wire; 0 where too little lies
+    around it to tell, or it was not tried. Some points are tried first, others only near those that
+    scored well, so that woods cost little."""
     seeds = Seeds(np.zeros(len(cloud.places)), np.zeros((len(cloud.places), 3)))
     crowd, cube = cloud.crowd, np.floor(cloud.places / THIN_M).astype(np.int64)
     alone = (crowd <= CROWD_FEW) | ((crowd <= CROWD_MAX) & (cube.sum(axis=1) % CROWDED_EACH == 0))

@@ -82,8 +82,8 @@ class Standing:
         return high_m
 
     def holds(self, curve: Curve) -> bool:
-        """Return whether a curve is too low for a wire, or has something below it down to the ground:
-        the top of a fence or of a hedge is as straight as a wire."""
+        """Tell whether a curve cannot be a wire: it is too low, or has something below it down to
+        the ground, as the top of a fence or hedge has."""
         high_m = self.heights(curve)
         usual_m = float(np.median(high_m))
         if usual_m < USUAL_M_MIN or float(np.percentile(high_m, 10)) < LOWEST_M_MIN:
@@ -125,7 +125,7 @@ def wires_of(points: Floats, solid: Mask, standing: Standing) -> Wires:
 
 
 def accepted(pieces: Sequence[Piece], solid: Floats, standing: Standing) -> list[Piece]:
-    """Return the pieces that are wires: the sure ones, and those that keep them company."""
+    """Return the pieces that count as wires: the sure ones, and uncertain ones beside those."""
     free = [each for each in pieces if not standing.holds(each.curve)]
     free = [each for each in free if not _is_solid(each.curve, solid, standing)]
     sure = [each for each in free if _is_sure(each)]

@@ -111,8 +111,8 @@ class Inspection:
             install_program(tasks, name, programs)
 
     def judge(self, results: Mapping[str, bytes]) -> Iterator[Judged]:
-        """Yield whether all plants were found, nothing else was, and the report tells of each.
-        Raises as ``compare`` does."""
+        """Yield three verdicts: all plants were found, nothing else was, and the report tells of
+        each. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for results of another kind."""
         plants, strangers = self._compared(results)
         hits = sum(map(right, plants))
         yield Judged("all plants too near to a wire were found", hits == len(plants), f"{hits}")

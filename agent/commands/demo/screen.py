@@ -111,8 +111,8 @@ class Picture:
             row.tasks[told.task] = told.permille
 
     def drawn(self) -> RenderableType:
-        """Return the picture as it is now, for the terminal; once the play has ended, with its
-        plants and verdict."""
+        """Return the picture for the terminal as it is now: machines, progress and notes, and once
+        the play has ended what was found and the verdict."""
         notes = [Text(plain(line), overflow="ellipsis", no_wrap=True) for line in self.notes]
         parts: list[RenderableType] = [
             Text(self.title, "bold"),

@@ -60,8 +60,8 @@ _Signed = TypeVar("_Signed", Appoint, SetRole, Expel, NewPhrase, Unpair)
     node=False,
 )
 def appoint(options: Options) -> int:
-    """Appoint a member, or take that back; return the exit code, that of misuse unless one of both is
-    chosen."""
+    """Make a member an administrator or keeper, or with ``--withdraw`` end that; return the exit
+    code, that of misuse unless exactly one of both roles is chosen."""
     if options.administrator == options.keeper:
         return misuse("give one of --administrator and --keeper")
     what = "keeper" if options.keeper else "administrator"
@@ -174,7 +174,8 @@ def upgrade(options: Options, client: BlockingClient) -> int:
 def signed(
     options: Options, method: Method[_Signed, R], wanted: _Signed, lines: Callable[[R], list[str]]
 ) -> int:
-    """Ask the agent, with the phrase where it wants that and somebody can type it; return the exit code."""
+    """Ask the agent for an act on the flock, again with the recovery phrase if it wants that and a
+    person can type it; print ``lines`` of the answer and return the exit code."""
 
     def asked(_: Options, client: BlockingClient) -> int:
         asking = wanted

@@ -241,7 +241,8 @@ class ContainerApi:
         )
 
     def container(self, name: str) -> int:
-        """Return the identifier of the container of this name, which need not be installed."""
+        """Return the identifier of the container of this name, which need not be installed; raise
+        ``OSError`` where Windows makes none."""
         found = _AT()
         fault = self._userenv.DeriveAppContainerSidFromAppContainerName(name, ctypes.byref(found))
         if fault or not found.value:
@@ -263,7 +264,8 @@ class ContainerApi:
         return described(Path(path))
 
     def allow(self, path: str, identifier: int, rights: int) -> None:
-        """Let this identifier into a place besides those who may, and into all below it."""
+        """Give this identifier these rights to a file or folder and all below it, beside those that
+        others have."""
         before, after, whole = _AT(), _AT(), _AT()
         place = (path, FILE_OBJECT, ACCESS_LIST)
         _check_code(
@@ -289,8 +291,8 @@ class ContainerApi:
     def run(
         self, command: Sequence[str], folder: str, container: int, capabilities: Sequence[int]
     ) -> int:
-        """Run a command there, with our pipes and none of our other handles, to its end, and return
-        its exit code."""
+        """Run a command in a container, with our pipes and none of our other handles, wait for its
+        end, and return its exit code."""
         carried = (_Carried * max(1, len(capabilities)))(
             *(_Carried(each, ENABLED) for each in capabilities)
         )

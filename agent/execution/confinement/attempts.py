@@ -61,7 +61,8 @@ def network(_: Told) -> Attempts:
 
 
 def signals(told: Told) -> Attempts:
-    """Yield what would reach processes that are not its own."""
+    """Yield attempts to signal or steer processes that are not the program's own, each with a name:
+    all have to fail in a confinement that holds."""
     process = told["process"]
     yield "signal", lambda: os.kill(process, 0)
     yield "signal a group", lambda: os.killpg(told["group"], 0)
@@ -71,7 +72,8 @@ def signals(told: Told) -> Attempts:
 
 
 def tracing(told: Told) -> Attempts:
-    """Yield what would look into other processes, or begin anew without this boundary."""
+    """Yield attempts to look into other processes, or to begin anew without this confinement, each
+    with a name: all have to fail in one that holds."""
     process = told["process"]
     yield "trace", lambda: _check(_libc.ptrace(PTRACE_SEIZE, process, 0, 0))
     yield "memory", lambda: _open(f"/proc/{process}/mem", os.O_RDONLY)
@@ -92,7 +94,8 @@ def needed(_: Told) -> Attempts:
 
 
 def main(told: Told) -> dict[str, list[str]]:
-    """Try everything; return by its sort what went, and what is needed and did not."""
+    """Try everything; return by sort the names of attempts that succeeded though they must not, and
+    of needed ones that failed, with why."""
     found: dict[str, list[str]] = {}
     for sort in (files, network, signals, tracing, needed):
         found[sort.__name__] = went = []

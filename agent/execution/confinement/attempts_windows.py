@@ -29,7 +29,8 @@ CONNECTED_S = 3.0
 
 
 def files(told: Told) -> Attempts:
-    """Yield what would reach files that are not its own."""
+    """Yield attempts to reach files that are not the program's own, each with a name: all have to
+    fail in a confinement that holds."""
     for secret in (*told["secrets"], told["file"]):
         yield "read", partial(_open, secret, os.O_RDONLY)
     folder, file = told["folder"], told["file"]
@@ -78,7 +79,8 @@ def needed(_: Told) -> Attempts:
 
 
 def main(told: Told) -> dict[str, list[str]]:
-    """Try everything; return by its sort what went, and what is needed and did not."""
+    """Try everything; return by sort the names of attempts that succeeded though they must not, and
+    of needed ones that failed, with why."""
     found: dict[str, list[str]] = {}
     for sort in (files, network, signals, tracing, needed):
         found[sort.__name__] = went = []

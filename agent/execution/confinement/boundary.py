@@ -65,7 +65,8 @@ class Boundary:
     memory_bytes: int = 0
 
     def told_of_places(self) -> dict[str, Any]:
-        """Return what it says of files and the network, as who begins it on Windows is told."""
+        """Return the part of this boundary about files and the network, as the program that begins
+        a task on Windows reads it."""
         return {
             "reads": list(self.reads),
             "home": self.home,
@@ -74,7 +75,8 @@ class Boundary:
         }
 
     def told(self, filters: bytes) -> dict[str, Any]:
-        """Return it as the keeper is told, with the filter of calls."""
+        """Return this boundary as the keeper reads it, with ``filters``, the filter of system
+        calls."""
         return {
             "landlock": self.means.landlock,
             "mounts": self.means.mounts,

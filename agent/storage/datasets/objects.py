@@ -103,8 +103,9 @@ class Objects:
         return self._folder / digest[:2] / digest
 
     def listed(self) -> dict[str, tuple[int, int]]:
-        """Return by digest the size in bytes and the mark of each object on disk, as ``seen`` does,
-        without reading them; raise ``OSError`` when the folder cannot be listed."""
+        """Return by digest the size in bytes of each object on disk, and a mark that differs when
+        its file is another or was touched; contents are not read. Raise ``OSError`` when the folder
+        cannot be listed."""
         found: dict[str, tuple[int, int]] = {}
         for group in self._folder.iterdir():
             with os.scandir(group) as objects:

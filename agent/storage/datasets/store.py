@@ -283,9 +283,9 @@ class DatasetStore:
         raise DatasetMissing(f"{dataset} has no file {path!r}.")
 
     def open(self, digest: str) -> IO[bytes]:
-        """Open an object for reading, verified first where its file has changed; raise
-        ``DatasetError`` when it is missing or damaged, which loses it as ``sound`` does, another
-        ``OSError`` when it cannot be read. The caller closes it."""
+        """Open an object for reading, verified first where its file has changed; the caller closes
+        it. Raise ``DatasetError`` when it is missing or damaged (then it is forgotten with the
+        datasets that have it), another ``OSError`` when it cannot be read."""
         self.sound(digest)
         return self._objects.open(digest)
 
