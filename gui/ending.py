@@ -45,8 +45,9 @@ def end_all(home: Home, within_s: float = END_S_MAX) -> str:
 
 
 def leave_and_end_all(home: Home) -> str:
-    """Have the agent of this home, where one runs, hand over what only this machine keeps, for a minute
-    at most, and leave its flock; then do and return what ``end_all`` does, also where that failed."""
+    """Have this home's agent, where one runs, hand over what only this machine keeps, for a minute
+    at most, and leave its flock; then end tray and agent, also where that failed. Return an empty
+    text when they are gone, else a sentence of what still runs."""
     with suppress(ClientError):
         if service_of(home) is None:
             with BlockingClient(home, "wingbeat-tray --leave") as client:

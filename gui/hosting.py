@@ -52,9 +52,9 @@ class Hosting(QObject):
         return self._thread is not None and self._thread.is_alive()
 
     def begin(self, *, force: bool = False) -> bool:
-        """Begin to start an agent in another thread, unless this process hosts one; return at once
-        whether a start is under way. Where another process runs one (``force``: that is not asked),
-        none is started. ``begun`` or ``failed`` follows."""
+        """Begin to start an agent in another thread; return whether a start is under way now, False
+        where this process hosts an agent already. None is started where another process runs one
+        (with ``force`` that is not asked). ``begun`` or ``failed`` is emitted later."""
         if self.hosts or self.starting:
             return self.starting
         self._ends_because = ""

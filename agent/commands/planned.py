@@ -11,8 +11,8 @@ MISFITS_SHOWN_MAX = 20
 
 
 def known_told(name: str, workflow: str, there: WorkflowView | None) -> str:
-    """Return that the same has been run before: as which workflow, when, and how that stands, or
-    only that it is known where ``there`` is None, as nothing is told of it."""
+    """Return the sentence that the same work is known and not run twice: as which workflow, since
+    when and how it stands, or only that where ``there`` is None."""
     if there is None:
         return f"{name} is known already and not run twice"
     when, stands = moment(there.submitted_ms), standing(there.state)

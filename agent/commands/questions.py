@@ -58,9 +58,10 @@ def question(
     node: bool = False,
     bad: Callable[[R], bool] = lambda _: False,
 ) -> CommandLine:
-    """Make a command of one question, and enter it into ``KNOWN``: ``params`` makes what is asked
-    of the options, ``show`` prints the answer, and for a ``bad`` one the exit code is that of a
-    failure. ``words`` and ``node`` are as for ``command``."""
+    """Make a command that asks the agent one question, and enter it into ``KNOWN``: ``params``
+    makes the question of the options, ``show`` prints the answer, and for a ``bad`` one the exit
+    code is that of a failure. ``words`` are examples and arguments; with ``node`` another member
+    can be asked."""
 
     @command(name, description, *words, node=node)
     def run(options: Options) -> int:

@@ -146,9 +146,9 @@ def counted(count: int, thing: str) -> str:
 
 
 def ago(then_ms: int, now_s: float | None = None) -> str:
-    """Return how long ago a moment was, as ``duration`` tells it, or "just now" below a second and
-    for one that is to come; empty for a moment that is not known (0). ``now_s`` is the time now
-    unless given."""
+    """Return how long ago a moment was, in words, such as "5 minutes ago"; "just now" below a
+    second and for one to come; empty for 0, one that is not known. ``now_s`` is the time now unless
+    given."""
     if not then_ms:
         return ""
     passed_s = (time.time() if now_s is None else now_s) - then_ms / 1000

@@ -133,9 +133,9 @@ def find_task(
     typed: bool = False,
 ) -> TaskSpec:
     """Return the task with this id or name, or the one that begins so, in ``within`` or, for None,
-    in any workflow; ``workflow/task`` names both. Of tasks of one name in workflows of one name
-    that of the newest is meant; ``submitter`` and ``typed`` are as in ``find_workflow``. Raises
-    ``RefusedError`` where none or several are meant, or a workflow is named."""
+    in any workflow; ``workflow/task`` names both. Of several the one of the newest workflow, of
+    ``submitter`` first, is meant; ``typed``: a person says it. Raises ``RefusedError`` where none
+    or several are meant, or a workflow is named."""
     if within is None and reference in table.workflows:
         _refuse_workflow(table, reference)
     if reference in table.specs and _is_in(table, reference, within):

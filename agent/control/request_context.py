@@ -94,6 +94,6 @@ class Verb:
 def serves(
     method: Method[P, R],
 ) -> Callable[[Callable[[RequestContext, P], Awaitable[R]]], Verb]:
-    """Return a decorator that makes the function below it the ``Verb`` of this method, which is no
-    function any more: its ``serve`` is."""
+    """Return a decorator that makes an async function the ``serve`` of a ``Verb`` for this method;
+    the name below it stands for the verb, not the function."""
     return partial(Verb, method.name, method.params, method.read_params.decode)

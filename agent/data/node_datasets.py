@@ -260,9 +260,9 @@ class NodeDatasets:
         return dataset in only_of(self._node.table, self._node.table.workflows)
 
     async def let_go(self, datasets: Collection[DatasetId], *, added: bool = False) -> None:
-        """Delete those of these datasets that nothing in the table needs any more; with ``added``
-        also those that were brought a moment ago, for work that may still come. Raises ``OSError``
-        as ``DatasetStore.remove`` does: all others are gone then, unless the index refused."""
+        """Delete those of these datasets that nothing in the table needs, with ``added`` also those
+        brought a moment ago for work to come. Raises ``OSError`` where a file cannot be deleted
+        (all others are gone then), or the index be written (none is)."""
         if added:
             self._caretaker.not_added(datasets)
         wanted = self._caretaker.wanted()

@@ -280,11 +280,9 @@ _PLACE = re.compile(r"^(?P<file>[^\s:]+): (?:line )?(?P<line>\d+): ")
 
 
 def shortened(line: str, folders: Iterable[Path]) -> str:
-    """Return a line with paths below these folders as they are called from there, others without the
-    folders that are named by their content, and a place at its beginning as ``file:line:``.
-
-    A published program and its data lie in such folders; a shell that names its script in full fills
-    the one line that people see with their digits."""
+    """Return a line that a program printed, shorter for people: paths below these folders as seen
+    from there, others without folders named by content, and a place at its beginning as
+    ``file:line:``."""
     for folder in folders:
         for end in ("/", "\\"):
             line = line.replace(f"{folder}{end}", "")

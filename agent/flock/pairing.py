@@ -38,7 +38,7 @@ class Pairing:
 
     @property
     def people(self) -> People:
-        """Return which machines belong to one person; nobody's do without a flock."""
+        """Return which machines belong to the same person; no two do without a flock."""
         try:
             return self._network("look").membership.roster.charter.rights.people
         except ServiceError:

@@ -394,10 +394,10 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
 
 
 def listening_sockets_near(hosts: Sequence[str], port: int) -> list[socket.socket]:
-    """Return listening sockets as ``listening_sockets`` does, on any port for 0; where the port is
-    used or reserved, on the next one that is free, with a word to the log, so that a second agent
-    of a machine has the same one at most of its starts, else on any. Raise ``OSError`` when none is
-    free, or none of the hosts is here; none stays open then."""
+    """Return listening sockets for these hosts on this port; where it is used or reserved, on the
+    next free one, which is logged, so that a second agent has the same at most of its starts, else
+    on any; for 0 on any. Raise ``OSError``, with none open, when no port is free or no host is
+    here."""
     behind = range(port, min(port + NEXT_PORTS, PORT_MAX + 1)) if port else ()
     for each in behind:
         try:

@@ -388,8 +388,8 @@ class Links:
             del self._rivals[greeting.peer]
 
     def refused(self, refusal: LinkRefusal) -> None:
-        """Keep a refusal for people to see, unless its cause is nothing to be told of or the peer
-        is linked; one of a copy of this node is noted as such."""
+        """Keep a refusal for people to see, unless its cause is not worth telling or the peer is
+        linked; a refusal because of a copy of this node's identity is noted as a copy."""
         if refusal.cause is Cause.COPIED and refusal.peer == self._reception.me:
             self._copies.note(refusal.peer, refusal.address)
         elif refusal.cause not in UNREMARKABLE and refusal.peer not in self._links:

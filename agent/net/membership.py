@@ -329,9 +329,9 @@ class Membership:
         return member is not None and certificates.has_signed(member.certificate, signature, data)
 
     async def merge_roster(self, data: bytes) -> bool:
-        """Take in a peer's roster and save it; tell whether there was news. Raises what
-        ``Roster.merge`` raises, and ``NotKeptError`` when this disk does not take it; the news
-        counts then all the same."""
+        """Take in a peer's roster and save it; tell whether there was news. Raises
+        ``MembershipError`` for a roster that is wrong, and ``NotKeptError`` when this disk does not
+        take it; the news counts then all the same."""
         news = self.roster.merge(data)
         if news:
             self._roster_kept = False

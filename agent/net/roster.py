@@ -190,9 +190,9 @@ class Roster:
     def depart(
         self, authority: Authority, kind: str, node_id: str, signer: Signer | None
     ) -> Statement:
-        """State that a node no longer belongs (``kind``: expelled or left), take that in and return
-        the statement; of a keeper it also lists, where there is a ``signer``, which of its words
-        stay valid. Nothing is saved. Raises what ``record`` raises."""
+        """State that a node no longer belongs (``kind``: expelled or left), take that in, unsaved,
+        and return the statement; of a keeper it lists, where there is a ``signer``, which of its
+        words stay valid. Raises ``MembershipError`` where it cannot be recorded."""
         standing = self.standing
         kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ())
         if signer is not None and standing.was_keeper(node_id):
@@ -209,9 +209,9 @@ class Roster:
         return self._join(content.certificates, content.statements, content.acts)
 
     def adopt(self, data: bytes) -> None:
-        """Take in a roster as it is, founder included, without asking whether the words in it
-        count: this node's own, or that of the keeper that let it in. Raises what ``merge``
-        raises."""
+        """Take in a roster as it is, founder included, without asking whether its words count: this
+        node's own, or that of the keeper that let it in. Raises ``MembershipError`` for bytes that
+        are none, or wrongly signed."""
         content = self._read(data)
         self.founder = content.founder
         self._join(content.certificates, content.statements, content.acts, trusted=True)

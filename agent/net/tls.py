@@ -117,8 +117,8 @@ def unverified_context() -> ssl.SSLContext:
 
 
 def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | NoLink:
-    """Return who has dialled and for which protocol, or why it is sent away. To join, nobody needs
-    a certificate: the member is None then. One that is shown must be a member's."""
+    """Return who has dialled, and by which protocol, or why that is refused. The member is None for
+    who wants to join and shows no certificate; a certificate that is shown must be a member's."""
     if tls is None:
         return NoLink("NoTls")
     protocol = tls.selected_alpn_protocol()

@@ -95,8 +95,8 @@ class RefusedWord(msgspec.Struct, frozen=True, array_like=True):
     why: msgspec.Raw = msgspec.Raw()
 
     def reason(self) -> NoLink | Opaque:
-        """Return the reason, its texts made printable; the sentence as ``Opaque`` where none is told
-        that can be read here."""
+        """Return the reason for the refusal, its texts made printable; where it has none that can
+        be read here, its sentence as ``Opaque``."""
         try:
             read = _why.decode(self.why)
         except UNREADABLE:

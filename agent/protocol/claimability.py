@@ -104,9 +104,9 @@ class Claimability:
         )
 
     def obstacle_ahead(self, task: TaskId) -> str:
-        """Return in words why a claim that was made ahead cannot stand; empty when it can. While
-        what the task needs is about to end here, its inputs and a free slot do not matter; after
-        that they do, as in ``obstacle``."""
+        """Return in words why a claim made ahead cannot stand; empty when it can. While what the
+        task needs is still about to end here, inputs and a free slot do not matter; after that the
+        task must be claimable now."""
         spec, reading = self._core.table.specs.get(task), self._core.table.reading(task)
         if spec is None or reading is None:
             return "it is not known here"

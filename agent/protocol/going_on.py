@@ -87,8 +87,8 @@ def met(core: Core, own: OwnRun) -> bool:
 
 
 def told_how_far(core: Core, own: OwnRun) -> Run:
-    """Return the record of the run with the rivals that it has met and how far it has come: whether it
-    is suspended, progress, time; as a whole never less than it told before."""
+    """Return the run with its record of how far it has come filled in, for the rivals that it has
+    met: whether it is suspended, its progress and time; never less than it told before."""
     begun = own.stage not in (Stage.FETCHING, Stage.QUEUED)
     ran_ms = core.wall_ms - started_ms(own.run) - held_ms(own.run) if begun else 0
     ran_ms = int(max(0, ran_ms) / core.lengths.host_factor(own.spec, core.me))
@@ -126,8 +126,8 @@ def leading(own: OwnRun) -> Run:
 
 
 def ended_before(core: Core, own: OwnRun) -> NodeId:
-    """Return which machine has ended the same attempt well before this run of it; empty where none
-    has. The first end is the outcome, and the other run comes to nothing."""
+    """Return the machine whose run of the same attempt (original or copy) is the task's outcome, so
+    that this run comes to nothing; empty where none is."""
     reading = core.table.reading(own.task)
     first = None if reading is None else reading.outcome
     return first.host if first is not None and of_one_attempt(first, own.run) else ""

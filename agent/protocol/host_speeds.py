@@ -45,8 +45,8 @@ Runs = Mapping[str, OnHost]
 
 
 def fitted(kinds: Iterable[Runs]) -> dict[str, float]:
-    """Return for each host how many times as long it takes as usual, worked out from its runs of
-    each kind of task; empty where no kind has run on two hosts."""
+    """Return for each host how many times as long as usual it takes, fitted to its runs of each
+    kind of task; empty where no kind has run on two hosts."""
     told = [kind for kind in kinds if len(kind) > 1]
     if not told:
         return {}

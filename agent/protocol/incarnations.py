@@ -64,7 +64,7 @@ class Incarnations:
 
     def to_take(self) -> int:
         """Return the incarnation that this node has to take now, as peers know a later start of it
-        than its own; 0 where its own stands, or while it works."""
+        than its own; 0 where its own stands, while it works, and right after the last change."""
         core = self._core
         again = core.joined and core.now_s - self._raised_s < RAISED_AGAIN_S
         if self._seen_of_me <= core.incarnation or again or self._at_work():

@@ -47,15 +47,16 @@ class PendingNews:
         self._prunings += news.prunings
 
     def add_in_row(self, lives: Iterable[TaskLife], now_s: float) -> None:
-        """Keep lives to be told with the ends of these runs, or when they have lain for long."""
+        """Keep lives of short tasks in a row back, until their runs have ended or they have lain
+        for long; set the timer for that."""
         for part in lives:
             self._row.setdefault(part.task, (now_s, []))[1].append(part)
         if self._row and not self._timers.armed(TimerKind.ROW):
             self._timers.arm(TimerKind.ROW, now_s + self._settings.row_told_after_s)
 
     def leave_row(self, now_s: float) -> None:
-        """Move what has lain in the row for long, and what came soon after it, to what is told
-        next; set the timer for the rest, if there is any. Tells nobody."""
+        """Move what has waited long for the ends of short tasks in a row to the news told next; set
+        a timer for the rest, if there is any. Sends nothing itself."""
         old_s = now_s - self._settings.row_told_after_s / 2
         old = list(takewhile(lambda task: self._row[task][0] <= old_s, self._row))
         for task in old:

@@ -92,8 +92,8 @@ class Queue(Part):
                 yield task
 
     def with_waiting(self) -> Iterator[TaskId]:
-        """Yield what ``in_order`` does, and between them the tasks that are not ready and for which
-        the policy keeps places, where it does."""
+        """Yield the claimable tasks in order and, where the policy keeps places, between them the
+        tasks that it keeps places for although they are not ready."""
         claimable = self.in_order()
         first = next(claimable, None)  # may ask the policy anew
         if self._added or not self._keeps_places:

@@ -117,9 +117,9 @@ class Seats:
         self.active -= 1
 
     def fills_up(self, in_a_row: int) -> bool:
-        """Tell whether a row of ``in_a_row`` short tasks for each slot is to be filled up now,
-        which is when half of it is done, so that many are claimed with one question instead of each
-        with its own."""
+        """Tell whether these seats should claim more short tasks now, ``in_a_row`` for each slot:
+        at most half of such a row is left, and it is not full. So many are claimed with one
+        question."""
         row = self.for_rows * min(in_a_row, self.in_a_row_max)
         return self.had <= row // 2 and self.busy < row
 
@@ -277,8 +277,8 @@ class SeatPlan:
             self._placing.take(spec, self.kind(spec), seats.node)
 
     def drawn(self, spec: TaskSpec) -> Seats | None:
-        """Return the seats for which a short task is drawn by its id, room or not, among those that
-        could take it; None when nobody can."""
+        """Return the seats that draw a short task by lot, from its id, so that all nodes agree;
+        with or without room now. None when no seats could take it."""
         candidates = self._candidates(spec)
         if not candidates:
             return None

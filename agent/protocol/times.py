@@ -78,7 +78,8 @@ class Took(NamedTuple):
 
 
 def with_took(more: More, took: Took | None) -> More:
-    """Return what the record of a run carries with what its program took; the same for None."""
+    """Return ``more``, what a run's record carries, with what its program took added; unchanged for
+    None."""
     if took is None:
         return more
     told = tuple(min(TIME_SANE_MS_MAX, max(0, each)) for each in took)

@@ -49,8 +49,10 @@ LIVE = ("volunteer", "presence", "updates", "shared_with")
 def keep_rules(
     path: Path, rules: VolunteerRules, machine: MachineFiles | None = None
 ) -> NodeSettings:
-    """Write the rules of presence and their mode into the owner's file, as far as the machine's do
-    not say so already, and return all that holds then. Raises what ``keep_changes`` raises."""
+    """Write the rules of presence and their mode into the owner's file, as far as the machine's
+    files do not say so already, and return all settings that hold then. Raises ``ServiceError``,
+    with nothing written, where the file is or would be wrong, cannot be written, or the policy
+    fixes a rule otherwise."""
     with _one_at_a_time:
         before = settle(path, machine)
         told = {INNER + name: getattr(rules, name) for name in RULES}
@@ -235,9 +237,9 @@ class OwnerSettings:
         return SettingsView(**told)  # type: ignore[arg-type]
 
     async def change(self, given: Mapping[str, Value]) -> SettingsView:
-        """Write these values into the owner's file, after changes under way, and return what holds
-        then, as ``view`` does; the node runs on by the old ones until it is restarted. Raises
-        ``ServiceError``, and nothing is changed."""
+        """Write these values into the owner's file, after changes under way, and return what the
+        files say then; the node keeps its present ones until it is restarted. Raises
+        ``ServiceError``, with nothing changed."""
         async with self._changing:  # else a reply could come after one that tells more
             await asyncio.to_thread(keep_changes, self._path, given, self._machine)
             return await self.view()

@@ -47,9 +47,9 @@ class Beside:
 def open_beside(
     path: Path, tables: str, made: Callable[[sqlite3.Connection], Made], what: str
 ) -> Made:
-    """Return what is ``made`` of a database, which has these tables then. One that is damaged is set
-    aside under a name with the time, which is logged with ``what`` it is, and begun anew; raise
-    ``OSError`` or ``sqlite3.Error`` when that fails, or the system does not let it be opened."""
+    """Open the database, with these tables made if need be, and return what ``made`` makes of it. A
+    damaged one is renamed, with the time in its name, logged as ``what`` and begun anew. Raise
+    ``OSError`` or ``sqlite3.Error`` when it cannot be opened."""
     try:
         return _opened(path, tables, made)
     except UNREADABLE as error:

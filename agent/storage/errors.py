@@ -70,8 +70,9 @@ class JournalInUse(JournalError):
 
 @contextmanager
 def in_words(folder: Path) -> Iterator[None]:
-    """Run the block; raise errors of SQLite and of the operating system in it as the
-    ``JournalRefused`` that ``refusal`` makes of them. All other exceptions pass as they are."""
+    """Run the block; turn errors of SQLite and of the operating system in it into a
+    ``JournalRefused`` that says what they mean for the journal in this folder. All other exceptions
+    pass as they are."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:

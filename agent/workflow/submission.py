@@ -192,9 +192,9 @@ class Wanted:
 
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
-    """Ask the flock for its programs, and return the workflow in a file, or the one of a program
-    that comes alone, checked against them. Raises ``FaultsError`` with all that is wrong, and what
-    the client raises."""
+    """Ask the flock for its programs, and return the workflow in a file, or of a program that comes
+    alone, checked against them. Raises ``FaultsError`` with all that is wrong, and
+    ``ClientError``."""
     asked = asked_with(wanted, await programs_of(client))
     found = await asyncio.to_thread(describe_file, path, asked, wanted.alone)
     if found.workflow is None:

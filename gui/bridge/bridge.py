@@ -177,9 +177,9 @@ class Bridge(QObject):
         act: bool = False,
     ) -> Task:
         """Run the coroutine that ``begin`` makes in the bridge's loop, and return at once what
-        calls it off; ``done``, ``failed`` and what ``refused`` has are called as by ``ask``. It is
-        called off when its asker is destroyed, unless it is an act. After ``stop`` nothing is
-        run."""
+        calls it off. In Qt's thread ``done``, ``failed``, or what ``refused`` has for the agent's
+        code, is called later with its result. It is called off when its asker is destroyed, unless
+        it is an act. After ``stop`` nothing is run."""
         number = next(self._numbers)
 
         async def whole() -> None:
@@ -214,9 +214,10 @@ class Bridge(QObject):
         *,
         act: bool = False,
     ) -> Task:
-        """Run ``begin`` as ``work`` does, with a client of its own, so that no other question waits
-        for it; with this machine's agent, or that of the machine that ``node`` names if it is not
-        empty. The client is closed at the end. That it cannot connect is told to ``failed``."""
+        """Run the coroutine that ``begin`` makes of a client of its own, so that no other question
+        waits for it, to this machine's agent or that of ``node`` if not empty; return at once what
+        calls it off. ``done`` or ``failed`` is called later, as by ``ask``, also when it cannot
+        connect."""
 
         async def with_client() -> object:
             async with await Client.connect(self._home, "window", node) as client:

@@ -73,8 +73,8 @@ class _Part:
     words: dict[int, list[str]] | None = None
 
     def matching(self, rank: int, typed: list[str]) -> Iterator[tuple[int, Group]]:
-        """Yield the tasks of this rank that have all the words, each with its place among all of
-        the rank; without words those together that are alike."""
+        """Yield the tasks of this rank that have all the typed words, each alone with its place in
+        the rank; without words the rank's groups of like tasks."""
         tasks = self.ranked.get(rank, ())
         if not typed:
             yield from self.folded.get(rank, ())

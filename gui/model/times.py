@@ -86,8 +86,8 @@ def still(end_s: float, begun_s: float, now_s: float) -> str:
 
 
 def countdown(until_s: float, now_s: float) -> str:
-    """Return minutes and seconds until then, from an hour on as ``span`` says it; 0:00 when it is
-    over."""
+    """Return minutes and seconds until then, such as 4:05; from an hour on hours and minutes; 0:00
+    when it is over."""
     rest = max(0, round(until_s - now_s))
     if rest >= HOUR_S:
         return span(rest)

@@ -32,7 +32,7 @@ class PastExport(QPushButton):
 
     def export(self, kind: str) -> None:
         """Have all pages of what the list shows read, then ask the person for a file and write it
-        there, as ``kind`` says; returns at once. Why it fails is told by the context's
+        there as ``kind`` of file; returns at once. A failure is told by the context's
         ``failed``."""
         wanted = self._wanted()
         self._context.bridge.client_work(

@@ -146,9 +146,9 @@ class SheetFile:
         return [*told, *((each, None) for each in refusals(found.plan))]
 
     def news_in(self, reply: Submitted) -> str:
-        """Return what an answer tells that was not told before the submission: that it is known,
-        which is noted as ``known``, or who has to accept programs; empty where it tells nothing
-        new."""
+        """Return what the answer to a submission tells that was not told before: that the work is
+        known, which is noted in ``known``, or who has to accept programs; empty where it tells
+        nothing new."""
         if reply.known:
             self.known = reply.there
             known = reply.there.name if reply.there is not None else reply.workflow

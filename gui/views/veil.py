@@ -26,8 +26,8 @@ class Veil(QWidget):
         self.hide()
 
     def begin(self, paths: list[str]) -> None:
-        """Cover the whole window, and say that the one of these files, by its name, or how many of
-        them will be submitted if they are dropped; there has to be one."""
+        """Cover the whole window and say what dropping these files, of which there must be one at
+        least, will do: submit the one, by its name, or so many, or inspect a flight's folder."""
         window = self.parentWidget()
         assert window is not None
         name = Path(paths[0]).name

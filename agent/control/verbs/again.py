@@ -48,11 +48,10 @@ _read_origin = msgspec.msgpack.Decoder(Origin).decode
 
 @serves(AGAIN)
 async def again(call: RequestContext, params: Again) -> AgainReply:
-    """Compare a workflow with what is wanted now and, unless that was all (``dry``), run this as
-    another one: answered like a submission, with each step, how it differs and whether it is kept.
-    Of one that the flock has forgotten nothing is kept. Raises ``RefusedError`` for one that is
-    unknown, and as a submission does, ``sqlite3.Error`` where it was looked up in the history and
-    that cannot be read."""
+    """Compare a past workflow with what is wanted now and, unless ``dry``, run that as a new one;
+    return the answer of a submission, with each step, how it differs and whether its result is kept
+    (none is for one that the flock has forgotten). Raises ``RefusedError`` for an unknown workflow
+    and for a wrong submission, ``sqlite3.Error`` where the history cannot be read."""
     then = await with_past(call, params.workflow)
     table, wanted = then.now.table, params.wanted
     past = find_workflow(table, params.workflow)

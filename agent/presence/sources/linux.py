@@ -94,8 +94,8 @@ def linux_names(processes: Path = PROCESSES) -> Iterator[tuple[int, str]]:
 
 
 def linux_names_of_person(processes: Path = PROCESSES) -> Iterator[tuple[int, str]]:
-    """Yield those of the processes that belong to the user of this one and run a program, so none
-    of the kernel's; raise ``OSError`` as ``linux_names`` does."""
+    """Yield id and name of each process of this process's user that runs a program, so none of the
+    kernel's; raise ``OSError`` where there is no ``/proc``."""
     for pid, name in linux_names(processes):
         with suppress(OSError):
             of = processes / str(pid)
