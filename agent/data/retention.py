@@ -194,8 +194,9 @@ class DatasetRetention:
         return [each for each in (wanted.needed | wanted.results) & here if not self._holders(each)]
 
     async def run(self) -> None:
-        """Copy datasets to peers and, now and then, remove those that nobody needs, each time
-        something has changed, until cancelled; a disk or back end that refuses is only logged."""
+        """Until cancelled, each time something has changed, copy datasets to peers that should have
+        them and, now and then, remove those that nobody needs; a disk or back end that refuses is
+        only logged."""
         while True:
             await self._something_to_do()
             try:

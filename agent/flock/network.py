@@ -66,7 +66,7 @@ log = logging.getLogger(__name__)
 
 
 def sockets_of(settings: NodeSettings) -> list[socket.socket]:
-    """Return listening sockets by which members reach a node with these settings, on another port
+    """Return the sockets on which a node with these settings listens for members, on another port
     where its own is used. Raise ``ServiceError`` when none can be had."""
     try:
         return listening_sockets_near(settings.listen or ANY_HOST, settings.port)

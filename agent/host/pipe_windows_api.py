@@ -91,9 +91,9 @@ class PipeApi:
             self._kernel.LocalFree(descriptor)
 
     def call(self, name: str, *, of_machine: bool = False) -> int:
-        """Return the handle of this end of the pipe. Raises ``OSError``, with ``BUSY`` where all
-        others are taken, and with ``of_machine`` where it is neither of our service nor of an
-        administrator, the system or this account."""
+        """Connect to the pipe of this name and return the handle. Raises ``OSError`` where there is
+        none, with ``BUSY`` where all its instances are taken, and with ``of_machine`` where neither
+        our service, an administrator, the system nor this account has made it."""
         handle = self._kernel.CreateFileW(
             name, READ_AND_WRITE, 0, None, OPEN_EXISTING, OVERLAPPED | IDENTIFY_ONLY, None
         )

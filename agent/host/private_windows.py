@@ -182,8 +182,8 @@ class WindowsGuard:
 
 
 def allowed(described: str, trusted: frozenset[str]) -> list[tuple[str, int]]:
-    """Return whom else than these the access list allows anything where it stands, and which
-    rights; everybody where there is no list."""
+    """Return to whom, those in ``trusted`` apart, an access list (as ``described``) gives rights to
+    the file itself, and which; everybody where there is no list."""
     head, marked, listed = described.partition("D:")
     del head
     if not marked or listed.startswith("NO_ACCESS_CONTROL"):

@@ -88,8 +88,9 @@ class Standing:
         return statement_id(statement) in self.rights.statements_before
 
     def may_state(self, statement: Statement) -> bool:
-        """Tell whether a statement that comes now is taken in: a keeper's whose word counts; with acts
-        those from before, and what says the same as they do, for versions that know none."""
+        """Tell whether a statement that comes now is taken in: made by a keeper whose word counts;
+        in a flock with acts only older ones, and those that repeat what acts say for older
+        versions."""
         if self.rights is None:
             return self.is_keeper(statement.by)
         if self.counts(statement):

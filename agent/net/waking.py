@@ -33,7 +33,8 @@ class Interface(NamedTuple):
 
 
 def interfaces() -> Iterator[Interface]:
-    """Yield those of this machine that are on a network with others."""
+    """Yield the network interfaces of this machine that have a hardware address and a network with
+    others."""
     for each in psutil.net_if_addrs().values():
         hardware = next((one.address for one in each if one.family == psutil.AF_LINK), "")
         hardware = hardware.replace("-", ":").lower()

@@ -129,12 +129,9 @@ def _refuse_fixed(settled: Settled, given: Layer, machine: MachineFiles | None) 
 
 
 def with_values(text: str, given: Mapping[str, Value | Table]) -> str:
-    """Return the text of a settings file with these values in the place of what it says; of a
-    table, keys that are not given go. Raises ``ValueError`` where that would change something else
-    too, or the text is not TOML.
-
-    What it does not say yet comes first, where no comment about something else stands above it.
-    """
+    """Return the text of a settings file with these values put in; of a table, keys that are not
+    given go, and what is new comes first, above comments about something else. Raises
+    ``ValueError`` where that would change something else too, or the text is not TOML."""
     import tomlkit
 
     document, fresh = tomlkit.parse(text), tomlkit.document()

@@ -25,9 +25,8 @@ def source_mark(standing: SourceStanding) -> Mark:
 
 
 def source_tip(standing: SourceStanding) -> str:
-    """Return in a few words whether a source of presence is asked for by the rules, and then
-    whether it cannot see, keeps this computer from helping or lets it, for whoever cannot see
-    shapes."""
+    """Return a source's mark in a few words, for whoever cannot see shapes: whether the rules ask
+    for it, and if so, whether it cannot see, keeps this computer from helping or lets it."""
     return {
         "unasked": tr("Is not asked by these rules"),
         "unseen": tr("Cannot see"),

@@ -49,7 +49,7 @@ class Asked(Source[T]):
         self._ask, self.by, self._close = ask, by, close
 
     def read(self) -> Reading[T]:
-        """Return what the question is answered with as seen, or unseen where it raises
+        """Ask the question and return its answer as seen, or unseen with the reason where it raises
         ``SightError``; all other exceptions pass."""
         try:
             return Seen(self._ask(), self.by)
