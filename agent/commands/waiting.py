@@ -83,9 +83,9 @@ async def _gather(
 async def lasting_bundles(
     client: Client, after: Position | None
 ) -> AsyncGenerator[list[Event] | None, None]:
-    """Yield bundles of events like ``bundles``, over restarts of the agent, which numbers its
-    events anew then, and for who lags. None: some are lost, and what is shown is to be read again;
-    the events after that follow. Raises other ``ClientError`` than for lost events."""
+    """Yield bundles of events as they come, also over restarts of the agent, for ever; None where
+    some were lost, after which what is shown has to be read again. Raises ``ClientError``, but not
+    for lost events."""
     while True:
         try:
             async with aclosing(bundles(client, after)) as coming:

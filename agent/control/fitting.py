@@ -49,8 +49,8 @@ def own_work(now: Snapshot, submitter: str, *, far: bool) -> Whose:
 
 
 def takes_work(machine: Machine, whose: Whose, *, interactive: bool) -> bool:
-    """Tell whether a machine lets work begin that was submitted so: because it helps them, or because
-    it is its own and it runs that; whether it is free or fits plays no part."""
+    """Tell whether a machine lets work of this submitter (``whose``) begin now: because it helps,
+    or because the work is its own; whether it is free, and fits, plays no part."""
     home, *person = whose
     begins = ("interactive", "all") if interactive else ("all",)
     if machine.node == home and machine.own_work in begins:

@@ -123,10 +123,10 @@ class Charter:
     def joined(
         self, acts: Iterable[Act], may_found: Callable[[Act], bool], is_known: Callable[[str], bool]
     ) -> Charter:
-        """Return the charter with these acts too, as far as they may be there, itself where there is
-        no news; ``may_found`` says whose founding counts, where there is none yet, ``is_known`` who
-        is or was a member. Raise ``MembershipError`` for an act that is not signed as it says, and
-        when there are too many."""
+        """Return the charter with those of these acts added that are valid, itself where none is
+        new; ``may_found`` says whose founding counts where there is none yet, ``is_known`` who is
+        or was a member. Raise ``MembershipError`` for an act that is not signed by whom it names,
+        and when there are too many."""
         offered = {
             name: act
             for act in acts

@@ -52,7 +52,8 @@ def whose(workflow: WorkflowView | PastWorkflow) -> str:
 
 
 def shared_text(shared: Sequence[str]) -> str:
-    """Return whose people may act on a workflow beside its submitter."""
+    """Return in words with whom a workflow is shared: whose people may act on it beside its
+    submitter's."""
     said = {
         NOBODY: tr("nobody else"),
         OPERATORS: tr("all who may submit"),

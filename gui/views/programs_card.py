@@ -126,9 +126,9 @@ class ProgramsCard(QFrame):
         self.tell(None, None)
 
     def tell(self, reply: ProgramsReply | None, permissions: PermissionsReply | None) -> None:
-        """Show these programs in a table; above it a line for each workflow that waits for a word,
-        each program that asks for more than all have, and each machine that is trusted. None: no programs are known, or the lines stay as they
-        are."""
+        """Show these programs in a table (None: none are known), and above it a line for each
+        workflow that waits for permission, each program that asks for more than all have, and each
+        trusted machine (None: those lines stay)."""
         programs = reply.programs if reply is not None else ()
         self.rows.show(programs)
         self.table.setVisible(bool(programs))

@@ -74,8 +74,8 @@ def ask_to_remove(parent: QWidget, remove: Callable[[bool], object]) -> QMessage
 def ask_to_remove_all_the_same(
     parent: QWidget, why: str, remove: Callable[[], object]
 ) -> QMessageBox:
-    """Ask whether this computer is to go although something is lost by that, ``why`` says what.
-    Returns at once, with the open box."""
+    """Ask whether Wingbeat is to be removed from this computer although something is lost by that
+    (``why`` says what); ``remove`` is called on a yes. Returns at once, with the open box."""
     answer = ("removeEvenSo", tr("Remove all the same"), AWAY, remove)
     question = tr("It cannot go yet")
     return ask(parent, "removeEvenSoBox", question, why, tr("Stay"), answer, careful=True)

@@ -263,8 +263,8 @@ def _full(reference: Reference) -> pyproj.CRS:
 
 
 def of_wkt(text: str) -> Reference:
-    """Return the reference system that a WKT describes; an empty one where the WKT cannot be
-    read."""
+    """Return the reference system that a WKT describes; where it cannot be read, an empty one that
+    says why."""
     if not text:
         return Reference(unreadable=said("its WKT is empty"))
     try:
