@@ -52,7 +52,7 @@ MEMORY_MB_MAX: Final = 1000.0
 STAGES: Final = ("import", "georeference", "segment", "detect")
 PROCESSOR_S_A_KM: Final = 30.0
 """What one run takes of all cores together; on a busy machine nearly twice as much."""
-STILL_S_MAX: Final = 600.0
+STILL_S_MAX: Final = 300.0
 """So long no task begins or ends before it is given up: on a busy machine one has taken four minutes."""
 TOLD_EACH: Final = 20
 """After so many parts of the tasks it is told how far it has come."""
