@@ -3,7 +3,7 @@
 The line is one real scan, copied end to end. Nine agents inspect it as `wingbeat inspect` has them do,
 twice: undisturbed, and with two agents killed in the middle. The results are compared byte for byte,
 and the time with the processor time that all programs took, over the cores of this machine. ``--km``
-names less than the whole, of which each kilometre takes some 30 s of a core, and that twice.
+names less than the whole, of which each kilometre takes some 25 s of a core, and that twice.
 
 How far it has come is told on the standard error. It gives up where nothing happens for long; then,
 and where it is ended before, agents, tasks and files go.
@@ -50,8 +50,8 @@ OVER_PROCESSOR: Final = 1.05
 TILES_A_KM: Final = 2.5
 MEMORY_MB_MAX: Final = 1000.0
 STAGES: Final = ("import", "georeference", "segment", "detect")
-PROCESSOR_S_A_KM: Final = 30.0
-"""What one run takes of all cores together; on a busy machine nearly twice as much."""
+PROCESSOR_S_A_KM: Final = 25.0
+"""What one run takes of all cores together, the agents too; on a busy machine half as much again."""
 STILL_S_MAX: Final = 300.0
 """So long no task begins or ends before it is given up: on a busy machine one has taken four minutes."""
 TOLD_EACH: Final = 20
