@@ -9,6 +9,7 @@ between program and node. Without the packages of ``wingbeat[inspection]`` it sa
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +27,12 @@ PLAN = "plan"
 """No program of a node: it makes the plan, and is told what ``tasks.line.plan`` says."""
 
 
+def take_one_core() -> None:
+    """Have numbers that are not loaded yet multiply matrices in one thread: a task has one core, and
+    more threads mostly wait for each other. Whoever told the agent of another number is obeyed."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 def module_of(arguments: list[str]) -> str:
     """Return the name of the module whose program the first word names; end the process with a
     sentence where it names none."""
@@ -38,6 +45,7 @@ def module_of(arguments: list[str]) -> str:
 
 
 if __name__ == "__main__":
+    take_one_core()
     module = module_of(sys.argv[1:])
     del sys.argv[1]
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

@@ -78,7 +78,15 @@ class Text:
     turned_deg: float = 0.0
 
 
-Item = Line | Mark | Text
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """Areas of one colour: some thousand of them are one item, which is written in a tenth of the time."""
+
+    boxes: tuple[Box, ...]
+    fill: str
+
+
+Item = Line | Mark | Text | Boxes
 
 
 @dataclass(slots=True)
@@ -164,6 +172,12 @@ def _svg_of(item: Item) -> str:
             f'<text x="{_number(item.x)}" y="{_number(item.y)}" font-size="{item.size_mm:g}" '
             f'fill="{item.colour}"{anchor}{bold}{turned}>{escape(plain(item.words))}</text>'
         )
+    if isinstance(item, Boxes):
+        numbers = (map(_number, each) for each in item.boxes)
+        path = "".join(
+            f"M{left} {top}H{right}V{foot}H{left}Z" for left, top, right, foot in numbers
+        )
+        return f'<path d="{path}" fill="{item.fill}"/>'
     kind = f' class="{escape(plain(item.kind))}"' if item.kind else ""
     title = f"<title>{escape(plain(item.title))}</title>" if item.title else ""
     if isinstance(item, Mark):
@@ -199,6 +213,8 @@ def print_on(canvas: Any, drawing: Drawing) -> None:
     for item in drawing.items:
         if isinstance(item, Text):
             _print_text(canvas, drawing.height_mm, item)
+        elif isinstance(item, Boxes):
+            _print_boxes(canvas, drawing.height_mm, item)
         else:
             _print_line(canvas, drawing.height_mm, item)
 
@@ -218,6 +234,13 @@ def _print_line(canvas: Any, height_mm: float, item: Line | Mark) -> None:
     if item.fill:
         path.close()
     canvas.drawPath(path, stroke=int(item.width_mm > 0), fill=int(bool(item.fill)))
+
+
+def _print_boxes(canvas: Any, height_mm: float, item: Boxes) -> None:
+    canvas.setFillColor(item.fill)
+    for left, top, right, foot in item.boxes:
+        place = left * MM, (height_mm - foot) * MM, (right - left) * MM, (foot - top) * MM
+        canvas.rect(*place, stroke=0, fill=1)
 
 
 def _print_text(canvas: Any, height_mm: float, item: Text) -> None:

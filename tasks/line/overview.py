@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.line.corridor import ROAD
-from tasks.line.drawing import INK, QUIET, Box, Drawing, Line, Mark, Text, counted, cut, svg
+from tasks.line.drawing import INK, QUIET, Box, Boxes, Drawing, Line, Mark, Text, counted, cut, svg
 from tasks.line.figures import (
     COLOURS,
     LEFT_MM,
@@ -153,24 +153,31 @@ def _plan(
 
 def _cells(drawing: Drawing, sheet: Sheet, places: Floats, classes: Classes) -> None:
     """What lies highest in each cell but wires; cells of one row and class are one piece."""
+    shown = np.flatnonzero(np.isin(classes, list(COLOUR)))
+    if not len(shown):
+        return
     low = places[:, :2].min(axis=0)
     size = max(1.0, float(np.ptp(places[:, :2], axis=0).max()) / CELLS_ACROSS)
-    shown = np.flatnonzero(np.isin(classes, list(COLOUR)))
-    grid = np.floor((places[shown, :2] - low) / size).astype(np.int64)
-    order = np.lexsort((-places[shown, 2], grid[:, 0], grid[:, 1]))
-    grid, kinds = grid[order], classes[shown][order]
-    first = np.ones(len(grid), bool)
-    first[1:] = (grid[1:] != grid[:-1]).any(axis=1)
-    grid, kinds = grid[first], kinds[first]
-    breaks = np.ones(len(grid), bool)
-    breaks[1:] = (grid[1:, 1] != grid[:-1, 1]) | (grid[1:, 0] != grid[:-1, 0] + 1)
-    breaks[1:] |= kinds[1:] != kinds[:-1]
-    starts = np.flatnonzero(breaks)
-    for start, end in zip(starts, [*starts[1:], len(grid)], strict=True):
-        column, row = grid[start]
-        left, top = sheet.at(low[0] + column * size, low[1] + (row + 1) * size)
-        right, foot = sheet.at(low[0] + (column + end - start) * size, low[1] + row * size)
-        _area(drawing, left, top, right + OVER_MM, foot + OVER_MM, COLOUR[int(kinds[start])])
+    shown = shown[np.argsort(-places[shown, 2], kind="stable")[::-1]]
+    column, row = np.floor((places[shown, :2] - low) / size).astype(np.int64).T
+    columns, rows = int(column.max()) + 1, int(row.max()) + 1
+    highest = np.zeros((rows, columns + 1), np.uint8)
+    highest[row, column] = classes[shown]  # of several points of a cell the last stays
+    kinds = highest.ravel()
+    starts = np.flatnonzero(np.diff(kinds, prepend=0))
+    ends = np.append(starts[1:], len(kinds))
+    x = [sheet.at(low[0] + n * size, 0.0)[0] for n in range(columns + 1)]
+    y = [sheet.at(0.0, low[1] + n * size)[1] for n in range(rows + 1)]
+    for kind, colour in COLOUR.items():
+        own = kinds[starts] == kind
+        first, last = (each[own].tolist() for each in (starts, ends))
+        boxes = [
+            (x[a % (columns + 1)], y[row + 1], x[b % (columns + 1)] + OVER_MM, y[row] + OVER_MM)
+            for a, b in zip(first, last, strict=True)
+            for row in [a // (columns + 1)]
+        ]
+        if boxes:
+            drawing.add(Boxes(tuple(boxes), colour))
 
 
 def _side(
@@ -188,10 +195,13 @@ def _side(
         own = np.isin(classes, kinds)
         top = np.full(len(lowest), -np.inf)
         np.maximum.at(top, bins[own], places[own, 2])
+        boxes = []
         for n in np.flatnonzero(np.isfinite(top) & np.isfinite(lowest) & (top > lowest)):
             left, high = sheet.at(first + n * step, float(top[n]))
             right, low = sheet.at(first + (n + 1) * step, float(lowest[n]))
-            _area(drawing, left, high, right + OVER_MM, low, COLOUR[kinds[0]])
+            boxes.append((left, high, right + OVER_MM, low))
+        if boxes:
+            drawing.add(Boxes(tuple(boxes), COLOUR[kinds[0]]))
     for wire in spans.wires:
         line = turn(wire.curve.places(np.linspace(wire.curve.start_m, wire.curve.end_m, 33)))
         colour, width = (COLOURS[3], 0.5) if in_doubt(wire) else (WIRE, 0.2)
@@ -199,13 +209,6 @@ def _side(
     for tower in spans.towers:
         at = float(turn(np.array([(tower.x, tower.y, 0.0)]))[0, 0])
         drawing.add(Line((sheet.at(at, tower.foot_m), sheet.at(at, tower.top_m)), INK, 0.8))
-
-
-def _area(
-    drawing: Drawing, left: float, top: float, right: float, foot: float, colour: str
-) -> None:
-    corners = (left, top), (right, top), (right, foot), (left, foot)
-    drawing.add(Line(corners, colour, 0.0, fill=colour))
 
 
 def _legend(drawing: Drawing, y: float) -> None:

@@ -22,10 +22,8 @@ Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-AROUND = tuple(
-    (x, y, z) for x in (0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) > (0, 0, 0)
-)
-"""Half of the cubes around one: whose neighbour the other is its own as well."""
+BESIDE = ((0, 0), (0, 1), (1, -1), (1, 0), (1, 1))
+"""The columns of half of the cubes around one: whose neighbour the other is its own as well."""
 ECHOES = 4
 """The last so many features tell of echoes; not all scanners do."""
 
@@ -84,13 +82,17 @@ def _moments(points: Floats, size_m: float) -> tuple[Floats, Indices]:
     weights = [None, *here.T, *(here[:, a] * here[:, b] for a, b in PAIRS)]
     sums = np.stack([np.bincount(cube, each, len(keys)) for each in weights], axis=1)
     total = sums.astype(np.float64)
-    for x, y, z in AROUND:
-        wanted = keys + (x * size[1] + y) * size[2] + z
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        hit = np.flatnonzero(keys[at] == wanted)
-        at = at[hit]
-        total[hit] += sums[at]
-        total[at] += sums[hit]
+    padded = np.append(keys, -1)
+    for x, y in BESIDE:
+        wanted = keys + (x * size[1] + y) * size[2] - 1
+        at = np.searchsorted(keys, wanted)
+        for z in (-1, 0, 1):
+            there = padded[at] == wanted + (z + 1)
+            if (x, y, z) > (0, 0, 0):
+                hit = np.flatnonzero(there)
+                total[hit] += sums[at[hit]]
+                total[at[hit]] += sums[hit]
+            at += there
     count, mean = total[:, 0], total[:, 1:4] / total[:, :1]
     spread = [total[:, 4 + n] / count - mean[:, a] * mean[:, b] for n, (a, b) in enumerate(PAIRS)]
     low, middle, high, upright = _axes(*spread)

@@ -36,6 +36,11 @@ Indices = NDArray[np.int64]
 TAKEN_AT_ONCE = 400
 """So few that what is computed of them stays near the processor."""
 
+PAIRED_AT_ONCE = 100_000
+"""Places whose neighbours are in memory together: in a crowd each has a hundred."""
+LEAF = 32
+"""Places that a tree does not part further: twenty or fifty neighbours of each are asked for."""
+
 
 @dataclass(frozen=True)
 class Thinned:
@@ -68,10 +73,26 @@ def thinned(points: Floats) -> Thinned:
     key = (cube[:, 0] * size[1] + cube[:, 1]) * size[2] + cube[:, 2]
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
     places = np.stack([np.bincount(number, points[:, axis]) / count for axis in range(3)], axis=1)
-    tree = cKDTree(places)
-    crowd = np.asarray(tree.query_ball_point(places, CROWD_M, return_length=True), np.int64)
+    tree = cKDTree(places, LEAF)
+    crowd = _crowd(places, tree)
     weight = 1.0 / np.maximum(1.0, crowd / 8.0) ** 2
     return Thinned(places, number, tree, crowd, weight)
+
+
+def _crowd(places: Floats, tree: cKDTree) -> Indices:
+    """How many lie around each place, itself too: in pairs, which takes a third of asking for each;
+    slab by slab from west to east, as places are in order."""
+    crowd = np.ones(len(places), np.int64)
+    column = np.floor(places[:, 0] / THIN_M)
+    for begin in range(0, len(places), PAIRED_AT_ONCE):
+        inside = min(PAIRED_AT_ONCE, len(places) - begin)
+        last = column[begin + inside - 1] + CROWD_M / THIN_M
+        end = int(np.searchsorted(column, last, "right"))
+        slab = tree if end - begin == len(places) else cKDTree(places[begin:end], LEAF)
+        pairs = slab.query_pairs(CROWD_M, output_type="ndarray")
+        own = pairs[pairs[:, 0] < inside]
+        crowd[begin:end] += np.bincount(own.ravel(), minlength=end - begin)
+    return crowd
 
 
 def seeds_of(cloud: Thinned) -> Seeds:

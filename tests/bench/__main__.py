@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, cast
 
+from tasks.line.__main__ import take_one_core
 from tests.bench import page, policies_page
 from tests.bench.report import Benchmark, Figures, hand_over
 
@@ -57,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for each in NAMES:
             sys.stdout.write(f"{each:16} {benchmark(each).WHAT}\n")
         return 2 if given else 0
+    take_one_core()
     bench = benchmark(name)
     chosen = _parsed(bench, name, given[1:])
     as_json, keep, profile = (chosen.pop(each) for each in ("json", "keep", "profile"))

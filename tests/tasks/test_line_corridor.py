@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from tasks.inspection.conversation import Work, WorkError
 from tasks.line import aggregating, cloud, detecting, reporting, segmenting
 from tasks.line.corridor import CELL_M, CORRIDOR, Corridor, corridor_of
 from tasks.line.curve import Curve
+from tasks.line.drawing import MM, Boxes, print_on, svg
 from tasks.line.joining import spans_of_wires
-from tasks.line.overview import OVERVIEW, doubts_of, overview_of
+from tasks.line.overview import COLOUR, OVERVIEW, doubts_of, overview_of
 from tasks.line.plan import make_plan
 from tasks.line.spans import Spans, Wire
 from tasks.line.tiles import Plan
@@ -106,6 +108,39 @@ def test_an_overview_says_which_wires_are_in_doubt() -> None:
     ]
     assert doubts_of(bad) in words
     assert overview_of(np.zeros((0, 3)), np.zeros(0, np.uint8), good).items
+
+
+class Rectangles:
+    """A canvas on which only areas are looked at."""
+
+    def __init__(self) -> None:
+        self.drawn: list[tuple[float, ...]] = []
+
+    def rect(self, *place: float, stroke: int, fill: int) -> None:
+        assert (stroke, fill) == (0, 1)
+        self.drawn.append(place)
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: self
+
+
+def test_an_overview_shows_what_lies_highest_in_each_cell_on_a_page_and_in_print() -> None:
+    """A roof over two cells side by side is one area of its colour, whatever lies below it."""
+    roof = np.array([[10.5, 5.5, 4.0], [11.5, 5.5, 4.0], [10.5, 5.5, 3.0]])
+    kinds = np.repeat([GROUND, ROOF, TREE], [61 * 141, 2, 1]).astype(np.uint8)
+    drawn = overview_of(np.concatenate([ground(), roof]), kinds, spans_with(LEVEL))
+    areas = [each for each in drawn.items if isinstance(each, Boxes)]
+    assert [each.fill for each in areas[:2]] == [COLOUR[GROUND], COLOUR[ROOF]]
+    ((left, top, right, foot),) = areas[1].boxes
+    assert right - left == pytest.approx(2.0 * (foot - top), rel=0.05)
+    paths = re.findall(f'd="([^"]*)" fill="{COLOUR[ROOF]}"', svg(drawn))
+    told = [float(each) for each in re.findall(r"[\d.]+", paths[0])]
+    assert told == pytest.approx([left, top, right, foot, left], abs=1e-4)
+    canvas = Rectangles()
+    print_on(canvas, drawn)
+    assert len(canvas.drawn) == sum(len(each.boxes) for each in areas)
+    place = left, drawn.height_mm - foot, right - left, foot - top
+    assert canvas.drawn[len(areas[0].boxes)] == pytest.approx([each * MM for each in place])
 
 
 @pytest.mark.scans

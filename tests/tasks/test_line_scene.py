@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +15,13 @@ from scipy.spatial import cKDTree
 
 from agent.workflow.program_folder import read_program
 from tasks.inspection.conversation import Work, WorkError
-from tasks.line import cloud, segmenting
+from tasks.line import cloud, segmenting, wire_seeds
 from tasks.line.cloud import Points
+from tasks.line.parameters import CROWD_M
 from tasks.line.scene import BUILDING, GROUND, HIGH, TOWER, WATER, WIRE, Scene, scene_of
 from tasks.line.shapes import Echoes
 from tasks.line.spans import Spans, spans_of
+from tasks.line.wire_seeds import thinned
 from tests.style.source import REPOSITORY
 from tests.tasks.made_line import KINDS, Floats, Made, made_line
 from tests.tasks.made_objects import OBJECTS, made_objects
@@ -23,6 +29,15 @@ from tests.tasks.made_objects import OBJECTS, made_objects
 Classes = NDArray[np.uint8]
 
 FAR = np.array([600_000.0, 5_000_000.0, 0.0])
+THREADS = """
+import json, runpy, sys
+from threadpoolctl import threadpool_info
+sys.argv[1:] = [sys.argv[1], "plan", "--help"]
+try:
+    runpy.run_path(sys.argv.pop(1), run_name="__main__")
+except SystemExit:
+    print(json.dumps([each["num_threads"] for each in threadpool_info()]))
+"""
 TURNS = {"towers": 203.0, "flat": 61.0, "one": 305.0}
 
 
@@ -151,6 +166,31 @@ def test_roofs_are_buildings_and_crowns_are_not() -> None:
     made = made_line(KINDS["street"], turned_deg=33.0, density=15.0)
     classes = seen(made.places).classes
     assert f1(classes == BUILDING, made.truth == BUILDING) > 0.9
+
+
+def test_neighbours_are_counted_alike_slab_by_slab_and_all_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    places = np.random.default_rng(2).uniform(0, (40.0, 12.0, 6.0), (6_000, 3))
+    monkeypatch.setattr(wire_seeds, "PAIRED_AT_ONCE", 700)
+    slabs = thinned(places)
+    each = slabs.tree.query_ball_point(slabs.places, CROWD_M, return_length=True)
+    assert slabs.crowd.tolist() == each.tolist()
+    assert len(slabs.places) > 3 * 700
+
+
+def test_a_program_leaves_the_other_cores_alone() -> None:
+    """A task has one: more threads would take from tasks beside it. Whoever asks for more gets it."""
+    others = {name: value for name, value in os.environ.items() if "_NUM_THREADS" not in name}
+    for told, threads in ({}, 1), ({"OMP_NUM_THREADS": "2"}, min(2, os.cpu_count() or 1)):
+        done = subprocess.run(
+            [sys.executable, "-c", THREADS, str(REPOSITORY / "tasks" / "line" / "__main__.py")],
+            env={**others, **told},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        assert set(json.loads(done.stdout.splitlines()[-1])) == {threads}
 
 
 def test_nothing_and_next_to_nothing_are_a_scene_too() -> None:
