@@ -13,6 +13,7 @@ import gzip
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -105,8 +106,10 @@ def _move_inspection(tasks: Path, into: Path) -> None:
 
 def _share(root: Path) -> None:
     """What lies outside of the program's own folder: entries, icons, pages, completions."""
+    day = time.strftime("%Y-%m-%d", time.gmtime(_seconds()))
+    told = {"@VERSION@": __version__, "@DATE@": day}
     for name, place in PLACES.items():
-        _put(root / place / Path(name).name, (LINUX / name).read_text("utf-8"))
+        _put(root / place / Path(name).name, _filled(LINUX / name, told))
     for name, text in COMPLETIONS.items():
         _put(root / name, text)
     wing = (ROOT / "gui/theme/icons/wing.svg").read_text("utf-8")

@@ -46,6 +46,10 @@ while not Path(r"C:\\work\\go").exists():
     time.sleep(0.1)
 Path("told.txt").write_text("right")
 """
+COMPLAINT = re.compile(
+    "Traceback|Exception ignored|was destroyed|never (retrieved|awaited)|ResourceWarning"
+)
+"""What Python and asyncio print of work that was left lying."""
 PASSING = re.compile(r"drive_c/(users|windows|ProgramData/Microsoft/Windows/Start Menu$)")
 """What Wine and its people write whenever they like; what a package leaves there is looked at apart."""
 
@@ -140,9 +144,14 @@ def works() -> None:
     shows."""
     until(lambda: colours() > 100)
     say("the window is drawn")
-    said = run("wine", str(FOLDER / "wingbeat.exe"), "demo")
-    assert "everything is right" in said, said
-    say("the demo ran right with five agents")
+    words = ["wine", str(FOLDER / "wingbeat.exe"), "demo", "--keep", "kept"]
+    done = subprocess.run(words, cwd=WORK, capture_output=True, text=True, check=False, timeout=600)
+    assert "everything is right" in done.stdout, done
+    printed = [each.read_text() for each in WORK.glob("kept/logs/*/output")]
+    assert len(printed) == 5, "of each agent what it printed is kept"
+    complaints = [each for each in (done.stderr, *printed) if COMPLAINT.search(each)]
+    assert not complaints, complaints
+    say("the demo ran right with five agents, and nothing complains at its end")
     command("wingbeat.exe", "new", "words")
     command("wingbeat.exe", "submit", r"words\words.wingbeat.yaml", "--wait")
     command("wingbeat.exe", "fetch", "words/top")
@@ -182,7 +191,9 @@ def leaves() -> None:
     tray_up()
     environment = {**os.environ, **OTHER}
     words = ["wine", str(ELSEWHERE / "wingbeat.exe"), "agent"]
-    agent = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
+    said = WORK / "other.txt"
+    with said.open("w") as printed:
+        agent = subprocess.Popen(words, env=environment, stdout=printed, stderr=printed)
     until((WORK / "other/data/control.json").exists)
     other("flock", "create", "office")
     invited = json.loads(other("flock", "invite", "--json"))
@@ -194,6 +205,7 @@ def leaves() -> None:
     assert list(WORK.glob("handed/**/top.txt")), "its results were handed over"
     other("stop")
     agent.wait(60)
+    assert not COMPLAINT.search(said.read_text()), said.read_text()
     shutil.rmtree(ELSEWHERE)
     say("a machine that is removed has left its flock")
 
