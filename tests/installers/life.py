@@ -238,7 +238,9 @@ def is_complete(version: str) -> None:
         "/usr/share/applications/wingbeat.desktop",
     )
     run("desktop-file-validate", autostart, entry)
-    words = ["appstreamcli", "validate", "--no-net", "/usr/share/metainfo/wingbeat.metainfo.xml"]
+    metainfo = "/usr/share/metainfo/wingbeat.metainfo.xml"
+    assert f'<release version="{version}"' in Path(metainfo).read_text()
+    words = ["appstreamcli", "validate", "--no-net", metainfo]
     told = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
     wrong = [each for each in told if each.startswith(("E:", "W:")) and NO_PAGE not in each]
     assert told, "appstreamcli says something"
