@@ -177,9 +177,9 @@ def _settings(file: Path) -> dict[str, Any]:
 
 
 def _laid_down(machine: MachineFiles | None) -> dict[str, Any]:
-    """By an administrator, for all users of this machine: by file what it says."""
+    """By an administrator, for all users of this machine: by file what it says; nothing where there is none."""
     files = () if machine is None else (machine.defaults, machine.policy)
-    return {str(each): _settings(each) for each in files if each.exists()}
+    return {str(each): _settings(each) for each in files}
 
 
 def _files(home: Home) -> dict[str, Any]:

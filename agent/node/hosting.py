@@ -311,7 +311,7 @@ async def live(home: Home, options: Options, ending: Ending, beside: Beside | No
             each.cancel()
         await agent.stop("the process ends")
         stopped = True  # a task begun from here on might outlive the loop
-        await asyncio.gather(*watching, *stopping, return_exceptions=True)
+        await asyncio.wait([*watching, *stopping])
         ending.ended()
 
 

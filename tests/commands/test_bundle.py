@@ -78,8 +78,10 @@ def test_what_administrators_have_laid_down_is_in_it(machine: Machine, tmp_path:
     laid_down.folder.mkdir()
     laid_down.policy.write_text(f'published_programs = "ask"\nproxy = "{PASSWORD}"\n')
     texts = support_files(replace(machine.home, machine=laid_down))
-    told = {str(laid_down.policy): {"published_programs": "ask", "proxy": support.GONE}}
-    assert json.loads(texts["laid down.json"]) == told
+    assert json.loads(texts["laid down.json"]) == {
+        str(laid_down.defaults): {},
+        str(laid_down.policy): {"published_programs": "ask", "proxy": support.GONE},
+    }
 
 
 def test_it_is_made_where_no_agent_runs_and_can_be_read_first(machine: Machine) -> None:
