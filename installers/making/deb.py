@@ -39,14 +39,15 @@ PLACES = {
     "wingbeat.xml": f"{TOP}/package",
     "apparmor/wingbeat": f"{TOP}/package/apparmor",
     "wingbeat.metainfo.xml": "usr/share/metainfo",
-    "wingbeat-night.service": "lib/systemd/system",
+    "wingbeat-night.service": "usr/lib/systemd/system",
     "wingbeat-night": "usr/sbin",
     "sysusers/wingbeat.conf": "usr/lib/sysusers.d",
     "ufw/wingbeat": "etc/ufw/applications.d",
     "firewalld/wingbeat.xml": "usr/lib/firewalld/services",
 }
 """Where what the system reads goes; file types by way of a script, as to read them anew takes the
-system longer than all the rest of an update. The profile too, as not every system can read it."""
+system longer than all the rest of an update. The profile too, as not every system can read it. Nothing in
+`/lib`: Ubuntu has dpkg put that folder elsewhere, where a purge leaves it."""
 COMPLETIONS = {
     "usr/share/bash-completion/completions/wingbeat": BASH,
     "usr/share/zsh/vendor-completions/_wingbeat": ZSH,
