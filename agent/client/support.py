@@ -35,7 +35,7 @@ from agent.client.connected import Client
 from agent.client.errors import ClientError
 from agent.client.link import read_control_file
 from agent.host.own_program import installed_version
-from agent.paths import Home
+from agent.paths import Home, MachineFiles
 
 ANSWER_S_MAX = 20.0
 LOG_BYTES_MAX = 512 * 1024
@@ -74,6 +74,7 @@ def support_files(home: Home) -> dict[str, str]:
     told: dict[str, Any] = {
         "platform.json": _platform(home),
         "settings.json": _settings(home.settings_file),
+        "laid down.json": _laid_down(home.machine),
         "files.json": _files(home),
         "agent.json": asyncio.run(_asked(home)),
     }
@@ -173,6 +174,12 @@ def _settings(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         return {"error": str(error)}
     return {name: each if name in _WHOLE else GONE for name, each in given.items()}
+
+
+def _laid_down(machine: MachineFiles | None) -> dict[str, Any]:
+    """By an administrator, for all users of this machine: by file what it says; nothing where there is none."""
+    files = () if machine is None else (machine.defaults, machine.policy)
+    return {str(each): _settings(each) for each in files}
 
 
 def _files(home: Home) -> dict[str, Any]:

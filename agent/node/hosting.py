@@ -286,9 +286,10 @@ async def live(home: Home, options: Options, ending: Ending, beside: Beside | No
     agent = await Agent.start(home, options)
     stopping: list[asyncio.Task[None]] = []
     anew: list[str] = []
+    stopped = False
 
     def asked(reason: str) -> None:
-        if not stopping:
+        if not stopping and not stopped:
             stopping.append(asyncio.create_task(agent.stop(reason)))
 
     ending.watch(asked)
@@ -309,6 +310,8 @@ async def live(home: Home, options: Options, ending: Ending, beside: Beside | No
         for each in watching:
             each.cancel()
         await agent.stop("the process ends")
+        stopped = True  # a task begun from here on might outlive the loop
+        await asyncio.wait([*watching, *stopping])
         ending.ended()
 
 

@@ -13,6 +13,7 @@ import gzip
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -38,14 +39,15 @@ PLACES = {
     "wingbeat.xml": f"{TOP}/package",
     "apparmor/wingbeat": f"{TOP}/package/apparmor",
     "wingbeat.metainfo.xml": "usr/share/metainfo",
-    "wingbeat-night.service": "lib/systemd/system",
+    "wingbeat-night.service": "usr/lib/systemd/system",
     "wingbeat-night": "usr/sbin",
     "sysusers/wingbeat.conf": "usr/lib/sysusers.d",
     "ufw/wingbeat": "etc/ufw/applications.d",
     "firewalld/wingbeat.xml": "usr/lib/firewalld/services",
 }
 """Where what the system reads goes; file types by way of a script, as to read them anew takes the
-system longer than all the rest of an update. The profile too, as not every system can read it."""
+system longer than all the rest of an update. The profile too, as not every system can read it. Nothing in
+`/lib`: Ubuntu has dpkg put that folder elsewhere, where a purge leaves it."""
 COMPLETIONS = {
     "usr/share/bash-completion/completions/wingbeat": BASH,
     "usr/share/zsh/vendor-completions/_wingbeat": ZSH,
@@ -105,8 +107,10 @@ def _move_inspection(tasks: Path, into: Path) -> None:
 
 def _share(root: Path) -> None:
     """What lies outside of the program's own folder: entries, icons, pages, completions."""
+    day = time.strftime("%Y-%m-%d", time.gmtime(_seconds()))
+    told = {"@VERSION@": __version__, "@DATE@": day}
     for name, place in PLACES.items():
-        _put(root / place / Path(name).name, (LINUX / name).read_text("utf-8"))
+        _put(root / place / Path(name).name, _filled(LINUX / name, told))
     for name, text in COMPLETIONS.items():
         _put(root / name, text)
     wing = (ROOT / "gui/theme/icons/wing.svg").read_text("utf-8")

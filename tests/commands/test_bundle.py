@@ -7,6 +7,7 @@ import os
 import signal
 import stat
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from agent.client import firewall, support
 from agent.client.link import read_control_file
 from agent.client.support import support_files, without_secrets
 from agent.commands import doctor, exits
+from agent.paths import MachineFiles
 from tests.hosts.machine import Machine
 
 PASSWORD = "geheim-77"
@@ -22,6 +24,7 @@ FILES = {
     "READ ME FIRST.txt",
     "platform.json",
     "settings.json",
+    "laid down.json",
     "files.json",
     "agent.json",
     "agent.log",
@@ -68,6 +71,17 @@ def test_all_is_in_it_and_no_secret(machine: Machine, tmp_path: Path) -> None:
     before = file.read_bytes()
     assert "is there already: name another file" in machine.refused("doctor", "--bundle", str(file))
     assert file.read_bytes() == before
+
+
+def test_what_administrators_have_laid_down_is_in_it(machine: Machine, tmp_path: Path) -> None:
+    laid_down = MachineFiles(tmp_path / "etc")
+    laid_down.folder.mkdir()
+    laid_down.policy.write_text(f'published_programs = "ask"\nproxy = "{PASSWORD}"\n')
+    texts = support_files(replace(machine.home, machine=laid_down))
+    assert json.loads(texts["laid down.json"]) == {
+        str(laid_down.defaults): {},
+        str(laid_down.policy): {"published_programs": "ask", "proxy": support.GONE},
+    }
 
 
 def test_it_is_made_where_no_agent_runs_and_can_be_read_first(machine: Machine) -> None:

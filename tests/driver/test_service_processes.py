@@ -14,6 +14,7 @@ import pytest
 
 from agent.api.flock import JOIN, PEERS, Join, Peers
 from agent.client import Client
+from agent.host.stop_signals import Asked
 from agent.node.agent import Agent
 from agent.node.hosting import AskedFromOutside, live
 from agent.node.running import Options
@@ -135,6 +136,27 @@ async def test_a_fault_of_its_own_stops_it_in_an_orderly_way(tmp_path: Path) -> 
     assert "fault" in ended.reason
     assert not ended.anew
     assert "<error> the node failed at InputsFetched" in (home.log / "agent.log").read_text()
+
+
+async def test_who_asks_it_to_end_while_and_after_it_does_leaves_no_task_behind(
+    tmp_path: Path,
+) -> None:
+    """As the end of its input does, which comes from a thread, whenever it likes."""
+    told: list[Asked] = []
+
+    class Kept(AskedFromOutside):
+        def watch(self, asked: Asked) -> None:
+            told.append(asked)
+
+    async def ends_by_itself(service: Agent) -> None:
+        ending = asyncio.create_task(service.stop("for a reason of its own"))
+        ending.add_done_callback(lambda _: told[0]("too late"))
+
+    before = asyncio.all_tasks()
+    ended = await live(home_of(tmp_path, "ant"), Options(discovery=False), Kept(), ends_by_itself)
+    told[0]("later still")
+    assert ended.reason == "for a reason of its own"
+    assert asyncio.all_tasks() == before
 
 
 def test_a_process_starts_in_less_than_a_second(tmp_path: Path) -> None:

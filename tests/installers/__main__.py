@@ -1,9 +1,9 @@
-"""The packages for Debian, from their making to their purge: `python -m tests.installers [12] [13] [vm]`;
+"""The packages for Debian, from their making to their purge: `python -m tests.installers [12] [13] [ubuntu] [vm]`;
 with `apparmor` whether AppArmor reads the profile that they bring, with `windows` those for Windows, with `inspection` the libraries of the inspection, see there.
 
 Makes them from what is committed, and others with a higher version; then, on a bare Debian of each
-of these numbers, everything that ``life`` does with them, and with `vm` what ``machine`` does in one
-that boots. Apart from the check, as it takes minutes and
+of these numbers and an Ubuntu 24.04, everything that ``life`` does with them, and with `vm` what
+``machine`` does in one that boots. Apart from the check, as it takes minutes and
 root. Where a tool is missing, it says which and leaves the rest out.
 """
 
@@ -23,7 +23,8 @@ from tests.installers.machine import boots
 from tests.installers.tools import left_out
 from tests.style.source import REPOSITORY
 
-DEBIANS, BOOTS, LIBRARIES, APPARMOR = ("12", "13"), "vm", "inspection", "apparmor"
+DEBIANS, UBUNTU, BOOTS, LIBRARIES, APPARMOR = ("12", "13"), "ubuntu", "vm", "inspection", "apparmor"
+PLACES = (*DEBIANS, UBUNTU, BOOTS)
 ALONE = ([APPARMOR], [LIBRARIES], ["windows"])
 PARSE = (
     "apt-get -q update && apt-get -q -y --no-install-recommends install apparmor && "
@@ -38,9 +39,9 @@ def main() -> int:
     """Make both packages and try them on each Debian, or those for Windows under Wine; return how many
     of these failed."""
     asked = sys.argv[1:]
-    if asked not in ALONE and not set(asked) <= {*DEBIANS, BOOTS}:
+    if asked not in ALONE and not set(asked) <= set(PLACES):
         sys.exit(
-            f"what to try: some of {', '.join((*DEBIANS, BOOTS))}, or one of {', '.join(each for (each,) in ALONE)}"
+            f"what to try: some of {', '.join(PLACES)}, or one of {', '.join(each for (each,) in ALONE)}"
         )
     if asked == [APPARMOR]:
         return 0 if left_out("the packages for Debian") else int(not is_parsed())
@@ -58,8 +59,9 @@ def main() -> int:
             print(f"made {made.name}: {size_mb:.1f} MB in {took_s:.0f} s", flush=True)
             assert size_mb <= SIZE_MB_MAX, made
             shutil.copytree(made.parent / "apt", dist / version)
-        places = asked or (*DEBIANS, BOOTS)
-        return sum(not (boots(dist) if each == BOOTS else lives(dist, each)) for each in places)
+        return sum(
+            not (boots(dist) if each == BOOTS else lives(dist, each)) for each in asked or PLACES
+        )
 
 
 def is_parsed() -> bool:
@@ -89,13 +91,14 @@ def clone_of(clone: Path) -> Path:
     return clone
 
 
-def lives(dist: Path, debian: str) -> bool:
-    """Tell whether all went right with the packages on this Debian."""
-    print(f"Debian {debian}", flush=True)
-    words = ["sh", "tests/places/fresh", debian, "python3", "tests/installers/life.py"]
+def lives(dist: Path, place: str) -> bool:
+    """Tell whether all went right with the packages on this Debian, or Ubuntu."""
+    name = "Ubuntu 24.04" if place == UBUNTU else f"Debian {place}"
+    print(name, flush=True)
+    words = ["sh", "tests/places/fresh", place, "python3", "tests/installers/life.py"]
     environment = {**os.environ, "DIST": str(dist)}
     done = subprocess.run(words, cwd=REPOSITORY, env=environment, check=False)
-    print(f"Debian {debian}: {'failed' if done.returncode else 'all right'}", flush=True)
+    print(f"{name}: {'failed' if done.returncode else 'all right'}", flush=True)
     return not done.returncode
 
 

@@ -162,7 +162,9 @@ def joins_by_itself() -> None:
     for house in (HOUSE, Path("/home", COLLEAGUE)):
         (house / ".config/wingbeat").mkdir(parents=True, exist_ok=True)
         (house / ".config/wingbeat/settings.toml").write_text('listen = ["127.0.0.1"]\nport = 0\n')
-    person("wingbeat agent --background && wingbeat flock create office")
+    founded = person("wingbeat agent --background && wingbeat flock create office")
+    (phrase,) = re.findall("recovery phrase is: (.+)", founded)
+    (HOUSE / "phrase.txt").write_text(phrase)
     person("wingbeat flock invite --file office.wingbeat-invitation")
     laid = (HOUSE / "office.wingbeat-invitation").read_text()
     invitation = re.findall(r"wingbeat-[a-z2-7]{20,}", laid)[0]
@@ -186,7 +188,7 @@ def joins_by_itself() -> None:
 
 def leaves() -> None:
     """What was made here is on another machine after a removal, which does not miss this one. That
-    machine is a colleague with an installation elsewhere."""
+    machine is a colleague with an installation elsewhere, and a keeper too: the only one would stay."""
     elsewhere = Path("/srv/elsewhere")
     shutil.copytree(TOP, elsewhere, symlinks=True)
     version = (TOP / "current").readlink()
@@ -197,14 +199,20 @@ def leaves() -> None:
     def colleague(line: str) -> str:
         return run("su", "-", COLLEAGUE, "-c", f"{other} {line}")
 
+    def there() -> dict[str, list[dict[str, object]]]:
+        found: dict[str, list[dict[str, object]]] = json.loads(colleague("flock members --json"))
+        return found
+
     person("wingbeat agent --background && wingbeat volunteering --mode always")
     person("wingbeat submit words/words.wingbeat.yaml --again --wait")
     colleague("agent --background")
     until(lambda: "linked" in peers())
+    (own,) = [each["node"] for each in there()["members"] if each["own"]]
+    person(f"wingbeat flock appoint {own} --keeper --phrase <phrase.txt")
     said = took("removing a machine of a flock", lambda: run(*APT, "remove", "wingbeat"))
     assert f"{PERSON}: has left the flock office" in said, said
     assert not agents()
-    members = json.loads(colleague("flock members --json"))
+    members = there()
     assert (len(members["members"]), len(members["departures"])) == (1, 1), members
     colleague("fetch words/top --into /home/bee/fetched")
     assert list(Path("/home", COLLEAGUE, "fetched").rglob("top.txt"))
@@ -230,7 +238,9 @@ def is_complete(version: str) -> None:
         "/usr/share/applications/wingbeat.desktop",
     )
     run("desktop-file-validate", autostart, entry)
-    words = ["appstreamcli", "validate", "--no-net", "/usr/share/metainfo/wingbeat.metainfo.xml"]
+    metainfo = "/usr/share/metainfo/wingbeat.metainfo.xml"
+    assert f'<release version="{version}"' in Path(metainfo).read_text()
+    words = ["appstreamcli", "validate", "--no-net", metainfo]
     told = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
     wrong = [each for each in told if each.startswith(("E:", "W:")) and NO_PAGE not in each]
     assert told, "appstreamcli says something"

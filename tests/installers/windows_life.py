@@ -1,7 +1,12 @@
 """What happens to setup and MSI on one machine under Wine; runs inside `tests/places/fresh wine`.
 
 Needs nothing but Python, Wine and a virtual screen, in a network of its own. What Wine cannot show, other
-sessions and elevated accounts among it, stands in RELEASING as a list for a real machine.
+sessions and elevated accounts among it, stands in RELEASING as a list for a real machine. With ``times``
+it only installs, updates and removes, for how long that takes:
+
+    DIST=FOLDER sh tests/places/fresh wine python3 -m tests.installers.windows_life times
+
+where the folder has one for each of two versions, with setup and MSI in it.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from tests.installers.life import loopback_up, run, say, took, until
@@ -46,15 +52,19 @@ while not Path(r"C:\\work\\go").exists():
     time.sleep(0.1)
 Path("told.txt").write_text("right")
 """
+COMPLAINT = re.compile(
+    "Traceback|Exception ignored|was destroyed|never (retrieved|awaited)|ResourceWarning"
+)
+"""What Python and asyncio print of work that was left lying."""
 PASSING = re.compile(r"drive_c/(users|windows|ProgramData/Microsoft/Windows/Start Menu$)")
 """What Wine and its people write whenever they like; what a package leaves there is looked at apart."""
 
 
 def main() -> None:
     """Do everything, in order; raises ``AssertionError`` where something is not as it should be."""
-    if sys.argv[1:] != ["apart"]:
-        module = "tests.installers.windows_life"
-        os.execvp("unshare", ["unshare", "--net", sys.executable, "-m", module, "apart"])
+    if sys.argv[1:2] != ["apart"]:
+        words = ["-m", "tests.installers.windows_life", "apart", *sys.argv[1:]]
+        os.execvp("unshare", ["unshare", "--net", sys.executable, *words])
     loopback_up()
     os.environ.update(SETTINGS)
     Path(SETTINGS["XDG_RUNTIME_DIR"]).mkdir(mode=0o700)
@@ -64,7 +74,7 @@ def main() -> None:
     kept.append(subprocess.Popen(["wine", "explorer", "/desktop=shell,1100x700"]))
     until(lambda: "explorer.exe" in processes())
     try:
-        live(first, second)
+        (times if sys.argv[2:] == ["times"] else live)(first, second)
     finally:
         for each in reversed(kept):
             each.kill()
@@ -84,7 +94,7 @@ def live(first: Path, second: Path) -> None:
     updates(second)
     took("an MSI over the setup", lambda: msi("/i", second))
     stays_once(second.name)
-    took("a setup over the MSI", lambda: wine(second / "wingbeat-setup.exe", "/S"))
+    took("a setup over the MSI", lambda: setup(second))
     stays_once(second.name)
     leaves()
     is_gone()
@@ -105,10 +115,22 @@ def live(first: Path, second: Path) -> None:
     say("a purge leaves nothing behind; what is theirs stays with people")
 
 
-def refuses(setup: Path) -> None:
+def times(first: Path, second: Path) -> None:
+    """What has limits in seconds, and nothing else."""
+    WORK.mkdir()
+    for kind, install in (("setup", setup), ("MSI", partial(msi, "/i"))):
+        took(f"installing by {kind}", partial(install, first))
+        took(f"updating by {kind}", partial(install, second))
+        assert command("wingbeat.exe", "--version") == f"wingbeat {second.name}"
+        removing = quiet_uninstall if kind == "setup" else partial(msi, "/x", second)
+        took(f"removing the {kind}", removing)
+        is_gone()
+
+
+def refuses(program: Path) -> None:
     """What makes no sense is refused before anything is changed, and nothing waits for a click."""
     for word in ("/SERVICE", "/SERVICE=yes", "/HELP=maybe", r"/INVITATIONFILE=C:\nowhere.txt"):
-        done = subprocess.run(["wine", str(setup), "/S", word], check=False, timeout=60)
+        done = subprocess.run(["wine", str(program), "/S", word], check=False, timeout=60)
         assert done.returncode == 3, word
     assert not FOLDER.exists()
 
@@ -140,9 +162,14 @@ def works() -> None:
     shows."""
     until(lambda: colours() > 100)
     say("the window is drawn")
-    said = run("wine", str(FOLDER / "wingbeat.exe"), "demo")
-    assert "everything is right" in said, said
-    say("the demo ran right with five agents")
+    words = ["wine", str(FOLDER / "wingbeat.exe"), "demo", "--keep", "kept"]
+    done = subprocess.run(words, cwd=WORK, capture_output=True, text=True, check=False, timeout=600)
+    assert "everything is right" in done.stdout, done
+    printed = [each.read_text() for each in WORK.glob("kept/logs/*/output")]
+    assert len(printed) == 5, "of each agent what it printed is kept"
+    complaints = [each for each in (done.stderr, *printed) if COMPLAINT.search(each)]
+    assert not complaints, complaints
+    say("the demo ran right with five agents, and nothing complains at its end")
     command("wingbeat.exe", "new", "words")
     command("wingbeat.exe", "submit", r"words\words.wingbeat.yaml", "--wait")
     command("wingbeat.exe", "fetch", "words/top")
@@ -159,7 +186,7 @@ def updates(second: Path) -> None:
     )
     command("wingbeat.exe", "submit", "long.wingbeat")
     until(lambda: list((HOME / "Cache/scratch").rglob("begun")))
-    took("updating while a task runs", lambda: wine(second / "wingbeat-setup.exe", "/S"))
+    took("updating while a task runs", lambda: setup(second))
     stays_once(second.name)
     until(answers)
     (WORK / "go").touch()
@@ -182,7 +209,9 @@ def leaves() -> None:
     tray_up()
     environment = {**os.environ, **OTHER}
     words = ["wine", str(ELSEWHERE / "wingbeat.exe"), "agent"]
-    agent = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
+    said = WORK / "other.txt"
+    with said.open("w") as printed:
+        agent = subprocess.Popen(words, env=environment, stdout=printed, stderr=printed)
     until((WORK / "other/data/control.json").exists)
     other("flock", "create", "office")
     invited = json.loads(other("flock", "invite", "--json"))
@@ -194,6 +223,7 @@ def leaves() -> None:
     assert list(WORK.glob("handed/**/top.txt")), "its results were handed over"
     other("stop")
     agent.wait(60)
+    assert not COMPLAINT.search(said.read_text()), said.read_text()
     shutil.rmtree(ELSEWHERE)
     say("a machine that is removed has left its flock")
 
@@ -258,6 +288,10 @@ def quiet_uninstall() -> None:
     script = WORK / "remove.bat"
     script.write_text(f"{line.strip()}\r\n")
     wine("cmd", "/d", "/c", r"C:\work\remove.bat")
+
+
+def setup(of: Path) -> None:
+    wine(of / "wingbeat-setup.exe", "/S")
 
 
 def msi(act: str, of: Path, *words: str) -> None:
