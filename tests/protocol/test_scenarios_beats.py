@@ -10,6 +10,7 @@ import pytest
 from agent.protocol.clock import Instant
 from agent.protocol.effects import Effect, Send, StartChild, Unlink
 from agent.protocol.events import (
+    Dropped,
     Due,
     MembersChanged,
     PeerLinked,
@@ -20,7 +21,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.liveness import CALM_AFTER_S, PEERS_PER_TICK_MAX
 from agent.protocol.link_reasons import NoLink
-from agent.protocol.messages import Capabilities, Heartbeat, Hello, Status
+from agent.protocol.messages import Capabilities, Digest, Heartbeat, Hello, Status
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import Starting
 from agent.protocol.records import TaskSpec
@@ -174,6 +175,19 @@ def test_with_whom_is_no_member_there_is_no_link() -> None:
     assert cut == [Unlink(each, NoLink("NotMember")) for each in ("peer01", "stranger")]
     since = [each for _, each in watcher.told[before:] if isinstance(each, Send)]
     assert {peer for each in since for peer in each.peers} <= {"peer00", "peer02"}
+
+
+def test_to_whom_a_word_did_not_get_status_and_records_are_told_again() -> None:
+    watcher = Watcher(2)
+    watcher.hear_all(110.0)
+    before = len(watcher.told)
+    for peer in ("peer01", "somebody"):
+        watcher.hand(Dropped(peer))
+    watcher.hear_all(112.0)
+    since = [each for _, each in watcher.told[before:] if isinstance(each, Send)]
+    again = [each for each in since if isinstance(each.message, Status | Digest)]
+    assert [type(each.message) for each in again] == [Status, Digest]
+    assert {each.peers for each in again} == {("peer01",)}
 
 
 @pytest.mark.parametrize("late_s", [0.0, 1.5])
