@@ -19,8 +19,8 @@ from agent.protocol.events import (
     Started,
     Submit,
 )
-from agent.protocol.liveness import CALM_AFTER_S, PEERS_PER_TICK_MAX
 from agent.protocol.link_reasons import NoLink
+from agent.protocol.liveness import CALM_AFTER_S, PEERS_PER_TICK_MAX
 from agent.protocol.messages import Capabilities, Digest, Heartbeat, Hello, Status
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import Starting

@@ -159,8 +159,12 @@ def test_only_the_master_cleans_up() -> None:
     stage = Stage("acor", "pato", settings=Settings(retention_ms=20_000)).flock()
     stage.submit("acor", "bread", task("T1")).play(60)
     assert not knows_bread(stage)
-    saved = [each for each in stage.entries if isinstance(each.what, fx.Persist)]
-    said = {(each.who, of.by) for each in saved for of in each.what.prunings}
+    said = {
+        (each.who, pruning.by)
+        for each in stage.entries
+        if isinstance(each.what, fx.Persist)
+        for pruning in each.what.prunings
+    }
     (master,) = stage.masters()
     assert said == {("acor", master), ("pato", master)}
 
