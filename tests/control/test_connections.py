@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.api.rpc import ErrorCode
+from agent.control.event_log import EventLog
 from agent.control.limits import Limits
 from agent.protocol.effects import WorkflowSafe
 from tests.control.serving import (
@@ -222,6 +223,16 @@ async def test_events_that_are_lost_are_said_to_be(there: Serving, client: LineC
     kept = {**position, "sequence": start + 10}
     await client.result("events", {"after": kept})
     assert (await client.heard())["params"]["sequence"] == start + 11
+
+
+async def test_a_client_is_told_that_no_more_events_come_as_the_agent_failed(
+    there: Serving, client: LineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await client.result("events")
+    monkeypatch.setattr(EventLog, "lines_after", lambda *_, **__: 1 // 0)
+    there.node.tell(SAFE)
+    assert (await client.heard())["params"] == {"reason": "the agent failed; its log says more"}
+    assert await client.line() == b""
 
 
 async def test_subscribing_again_tells_nothing_twice(there: Serving, client: LineClient) -> None:

@@ -420,3 +420,8 @@ async def test_where_the_machine_is_off_a_copy_is_told_of_from_wherever_it_is(tw
         two.client.result("task_log", {**params, "offset": 8, "wait_s": 0.01})
     )
     assert (await ended)["text"] == ""
+
+
+def test_a_client_that_is_passed_on_is_named_with_its_machine() -> None:
+    told = [members.hello_for(client, "acor").client for client in ("telnet", "", "x" * 300)]
+    assert told == ["telnet on acor", "client on acor", "x" * 256]

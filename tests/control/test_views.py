@@ -287,6 +287,7 @@ def test_a_guess_stands_on_something(
     assert (current.permille, current.left_ms, current.basis) == (told[0], told[1], told[3])
     ends_ms = scene.at_ms + view.left_ms if view.basis else 0
     assert (view.expected_end_ms, scene.far[1:4]) == (ends_ms, (told[0], told[1], ends_ms))
+    assert (current.expected_end_ms, current.begun_ms) == (ends_ms, view.begun_ms)
     scene.reported.note(TaskProgressed(LONG, NODE, 500, 45_000))
     assert (scene.task().left_ms, scene.task().basis) == (45_000, Basis(progress=True))
 

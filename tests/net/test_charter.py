@@ -199,6 +199,9 @@ def test_everybody_leaves_by_his_own_word_only(one: Charter) -> None:
     gone = said(one, DAN, LEFT, DAN)
     assert out(said(gone, ADA, EXPELLED, DAN)) == names(DAN)
     assert gone.heads == one.heads, "who leaves takes nobody the word"
+    assert said(gone, DAN, LEFT, DAN) is gone, "once is enough"
+    acted = said(one, ADA, ROLE, DAN, HELPER)
+    assert out(said(acted, ADA, LEFT, ADA)) == names(ADA)
     assert out(said(gone, ADA, EXPELLED, EVE)) == names(DAN, EVE)
 
 

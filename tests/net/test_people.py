@@ -122,6 +122,15 @@ def test_who_binds_himself_to_somebody_gets_nothing() -> None:
     )
 
 
+def test_who_binds_itself_or_has_been_taken_away_binds_nothing() -> None:
+    """Neither would be anybody's, but could be bound to its person no more."""
+    assert of(bound(bound(FOUNDED, DAN, DAN), ADA, DAN)) == {ADA: ADA, DAN: ADA}
+    gone = away(bound(FOUNDED, ADA, DAN), ADA, DAN)
+    late = bound(gone, DAN, EVE)
+    assert late.rights.person(EVE.name) == EVE.name
+    assert of(bound(late, ADA, EVE)) == {ADA: ADA, EVE: ADA}
+
+
 def test_nobody_outside_of_the_flock_binds() -> None:
     stranger = pen()
     assert bound(FOUNDED, stranger, EVE) is FOUNDED

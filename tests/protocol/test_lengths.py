@@ -239,6 +239,15 @@ def test_a_second_time_the_steps_of_a_large_workflow_are_found_together() -> Non
     assert (lengths.of(steps[0]).runs, lengths.of(steps[1]).q50_ms) == (5, 20)
 
 
+def test_what_runs_tell_is_looked_at_after_each_and_later_after_several() -> None:
+    task, lengths, seen = spec(), learned(), []
+    for number in range(130):
+        seen.append(lengths.of(task).runs)
+        lengths.remember([PastRun(str(number), kind_of(task), "ant", 100)])
+    assert seen[1:64] == [*range(1, 64)]
+    assert seen[-8:] == [120, 123, 123, 123, 126, 126, 128, 128]
+
+
 def test_what_was_short_stays_so_until_half_of_them_take_much_longer() -> None:
     task, lengths = spec(), learned(*[(kind_of(spec()), 100)] * 9)
     seen = []

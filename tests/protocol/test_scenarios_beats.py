@@ -8,10 +8,20 @@ from itertools import pairwise
 import pytest
 
 from agent.protocol.clock import Instant
-from agent.protocol.effects import Effect, Send, Unlink
-from agent.protocol.events import Due, PeerLinked, PresenceChanged, Received, Started, Submit
+from agent.protocol.effects import Effect, Send, StartChild, Unlink
+from agent.protocol.events import (
+    Dropped,
+    Due,
+    MembersChanged,
+    PeerLinked,
+    PresenceChanged,
+    Received,
+    Started,
+    Submit,
+)
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.liveness import CALM_AFTER_S, PEERS_PER_TICK_MAX
-from agent.protocol.messages import Capabilities, Heartbeat, Hello, Status
+from agent.protocol.messages import Capabilities, Digest, Heartbeat, Hello, Status
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import Starting
 from agent.protocol.records import TaskSpec
@@ -24,7 +34,7 @@ class Watcher:
     """A node among peers that a test speaks for."""
 
     def __init__(self, peers: int) -> None:
-        self.node = Node(NodeSetup("me", "me", 1, Capabilities(), Settings()))
+        self.node = Node(NodeSetup("me", "me", 1, Capabilities(programs=("mill",)), Settings()))
         self.now_s = 100.0
         self.told: list[tuple[float, Effect]] = []
         self.hand(Started())
@@ -151,3 +161,47 @@ def test_a_peer_that_is_merely_late_does_not_end_the_calm() -> None:
     watcher.hear_all(began_s + 6.0)
     since = [beat.next_ms for at_s, beat in watcher.beats("peer00") if at_s > began_s]
     assert (len(since), set(since)) == (4, {1500})
+
+
+def test_with_whom_is_no_member_there_is_no_link() -> None:
+    """Neither now nor any longer; members keep theirs."""
+    watcher = Watcher(2)
+    watcher.hand(MembersChanged(("me", "peer00", "peer02")))
+    before = len(watcher.told)
+    watcher.hand(PeerLinked("stranger"))
+    watcher.hand(PeerLinked("peer02"))
+    assert set(watcher.node._core.peers) == {"peer00", "peer02"}
+    cut = [each for _, each in watcher.told if isinstance(each, Unlink)]
+    assert cut == [Unlink(each, NoLink("NotMember")) for each in ("peer01", "stranger")]
+    since = [each for _, each in watcher.told[before:] if isinstance(each, Send)]
+    assert {peer for each in since for peer in each.peers} <= {"peer00", "peer02"}
+
+
+def test_to_whom_a_word_did_not_get_status_and_records_are_told_again() -> None:
+    watcher = Watcher(2)
+    watcher.hear_all(110.0)
+    before = len(watcher.told)
+    for peer in ("peer01", "somebody"):
+        watcher.hand(Dropped(peer))
+    watcher.hear_all(112.0)
+    since = [each for _, each in watcher.told[before:] if isinstance(each, Send)]
+    again = [each for each in since if isinstance(each.message, Status | Digest)]
+    assert [type(each.message) for each in again] == [Status, Digest]
+    assert {each.peers for each in again} == {("peer01",)}
+
+
+@pytest.mark.parametrize("late_s", [0.0, 1.5])
+def test_who_slept_begins_nothing_before_all_that_waited_is_heard(late_s: float) -> None:
+    watcher = Watcher(0)
+    watcher.hand(PresenceChanged(volunteering=True, owner_present=False, reason=Starting()))
+    watcher.until(130.0)
+    watcher.now_s = late_s + (watcher.node.next_deadline() or 0.0)
+    watcher.hand(Submit("r", "w", "w", "me", 0, (TaskSpec("t", "t", program="mill"),)))
+    assert began(watcher) == (late_s == 0.0)
+    watcher.hand(Due())
+    watcher.until(watcher.now_s + 1.0)
+    assert began(watcher)
+
+
+def began(watcher: Watcher) -> bool:
+    return any(isinstance(each, StartChild) for _, each in watcher.told)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import pytest
 
+from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol import messages as msg
+from agent.protocol.allowance import RECORDS_AT_ONCE_MAX, RECORDS_PER_S, Allowance
+from agent.protocol.clock import Instant
 from agent.protocol.records import Requirements, TaskState
 from agent.protocol.settings import Settings
 from tests.protocol.stage import Stage, at_work, task
@@ -150,3 +153,41 @@ def test_a_long_table_comes_in_pieces() -> None:
     sizes = [sum(len(each.spec.tasks) for each in piece.workflows) for piece in pieces]
     assert [size for size in sizes if size] == [600, 300]
     assert stage.same_tables()
+
+
+def test_only_the_master_cleans_up() -> None:
+    stage = Stage("acor", "pato", settings=Settings(retention_ms=20_000)).flock()
+    stage.submit("acor", "bread", task("T1")).play(60)
+    assert not knows_bread(stage)
+    said = {
+        (each.who, pruning.by)
+        for each in stage.entries
+        if isinstance(each.what, fx.Persist)
+        for pruning in each.what.prunings
+    }
+    (master,) = stage.masters()
+    assert said == {("acor", master), ("pato", master)}
+
+
+def test_who_asks_for_everything_again_and_again_is_answered_at_a_pace() -> None:
+    """No answer is too large for whoever has asked for nothing in a while."""
+    core = Stage("acor").flock().living()["acor"]._core
+    allowance = Allowance(core)
+
+    def answered(*asked: tuple[float, str, int]) -> list[bool]:
+        found = []
+        for at_s, peer, records in asked:
+            core.set_now(Instant(100.0 + at_s, 0), "")
+            found.append(allowance.takes(peer, records))
+        return found
+
+    most, later_s = RECORDS_AT_ONCE_MAX, RECORDS_AT_ONCE_MAX / RECORDS_PER_S
+    assert answered((0, "pato", most - 1), (0, "pato", 1), (0, "acor", 3 * most)) == [True] * 3
+    assert not core.counters
+    assert answered((0, "pato", 1), (1, "pato", RECORDS_PER_S + 1)) == [False] * 2
+    assert core.counters == {"asks for more records than one member may": 2}
+    assert answered((1, "pato", RECORDS_PER_S), (1, "pato", 1)) == [True, False]
+    back_s = 1 + later_s
+    assert answered((back_s, "pato", most + 1), (back_s, "pato", 1)) == [True, False]
+    assert answered((2 * later_s, "acor", 1), (3 * later_s, "acor", most)) == [False, True]
+    assert (RECORDS_AT_ONCE_MAX, RECORDS_PER_S) == (1_000_000, 50_000)

@@ -66,6 +66,19 @@ def test_a_row_that_stands_still_is_given_back() -> None:
     assert waiting == [], "whoever comes free first takes the next one"
 
 
+def test_behind_what_takes_far_longer_than_thought_a_row_waits_for_a_moment_only() -> None:
+    stage = Stage("acor", settings=QUICK).flock()
+    names = [f"short {number}" for number in range(24)]
+    stage.courses = {name: Course(length_s=0.05) for name in names}
+    stage.courses[names[5]] = Course(length_s=LONG_S)
+    stage.submit("acor", "short", *(task(name, expected_ms=50) for name in names))
+    here = stage.living()["acor"].table.owned
+    stage.play(1.2)
+    assert [*here] == names[5:12]
+    stage.play(0.3)
+    assert [*here] == [names[5]]
+
+
 def test_what_is_urgent_is_left_to_a_node_at_work_for_moments_only() -> None:
     stage = flock_with_long_task()
     submit_short(stage, 400)

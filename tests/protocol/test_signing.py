@@ -303,14 +303,16 @@ def test_what_a_lost_machine_wished_before_is_told_on_by_who_may_wish_the_same()
 
 @TELLERS
 def test_priorities_that_a_lost_machine_wished_before_are_told_on(teller: str, may: bool) -> None:
-    """Those of the work and of a task: newcomers end with the same as who was there."""
+    """Those of the work and of a task, and that it be tried again: newcomers end with the same as who
+    was there."""
     wish = PriorityWish(2, "hen", 90)
-    wished = Workflow(SPEC, wish, 1, (TaskPriority("t", wish),))
+    wished = Workflow(SPEC, wish, 2, (TaskPriority("t", wish),), Wish(RETRY, 2, "hen"))
     by_hen = proven("hen", wished, PAIRED)
     newcomer = table_of_newcomer(proven(teller, proven("ant", by_hen, PAIRED), LOST))
     told = newcomer.workflows["w"]
     found = [told.priority, *(each.wish for each in told.tasks)]
     assert [(each.revision, each.value) for each in found] == ([(2, 90)] * 2 if may else [(0, 50)])
+    assert told.generation == (2 if may else 1)
 
 
 def proven(teller: str, workflow: Workflow, trust: Trust) -> Workflow:

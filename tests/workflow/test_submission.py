@@ -25,10 +25,17 @@ from agent.api.phrases import worded
 from agent.api.programs import ProgramsReply, ProgramView, Publish, Published
 from agent.api.rpc import Method
 from agent.api.values import Dataset
-from agent.api.work import Submit, Submitted
+from agent.api.work import Submit, Submitted, Task
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_folder import read_program
-from agent.workflow.submission import ProgressStep, Wanted, dry, read_for, submit_file
+from agent.workflow.submission import (
+    ProgressStep,
+    Wanted,
+    _prioritised,
+    dry,
+    read_for,
+    submit_file,
+)
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -163,3 +170,12 @@ async def test_a_dry_run_sends_nothing(file: Path) -> None:
     assert [task.published is not None for task in submit.tasks] == [False, True, True]
     assert submit.priority == "interactive"
     assert msgspec.json.decode(msgspec.json.encode(submit), type=Submit) == submit
+
+
+def test_a_priority_of_a_step_is_that_of_all_its_items_and_of_no_other_step() -> None:
+    tasks = tuple(Task(name, "p") for name in ("tile.1", "tile.2", "tiles", "sum"))
+    found = _prioritised(tasks, Wanted(step_priorities={"tile": 90, "sum": 10}))
+    before = tasks[2].priority
+    assert [each.priority for each in found] == [90, 90, before, 10]
+    with pytest.raises(FaultsError, match='there is no step "til"'):
+        _prioritised(tasks, Wanted(step_priorities={"til": 90}))
