@@ -78,9 +78,9 @@ class Datasets(Part):
         )
 
     def missing_input(self, spec: TaskSpec) -> DatasetId | None:
-        """Return the first input of the task that neither this node nor a reachable peer has, and
-        search for it from now on; None when all are there. What a producer has not made yet is not
-        asked for."""
+        """Return the first input of the task that no reachable peer has and this node has not, or
+        has and may not give to the task, and search for it from now on; None when all are there.
+        What a producer has not made yet is not asked for."""
         for dataset in self.needed(spec):
             here = dataset in self.core.holdings
             if not (self.may_take(spec.task, dataset) if here else self.holders(dataset)):

@@ -57,8 +57,8 @@ class Knowledge:
 
     def of(self, spec: TaskSpec, node: NodeId, wait_ms: int = 0) -> Evidence:
         """Return what this node knows of how the task would run on ``node``: its usual length, its
-        length there, how long its inputs take to come and how likely the machine stays free;
-        ``wait_ms`` is how long it is busy before, and goes into that."""
+        length there, how long its inputs take to come, how likely the machine stays free, how often
+        runs of it were broken off; ``wait_ms``, how long the node is busy before, goes into that."""
         lengths = self._core.lengths
         usual = lengths.of(spec)
         factor = lengths.host_factor(spec, node)

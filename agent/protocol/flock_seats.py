@@ -76,8 +76,8 @@ class FlockSeats(Part):
         return sum(1 for _ in self._holding(name)) + sum(1 for _ in self._claiming(name, ""))
 
     def obstacle(self, task: TaskId) -> SeatsTaken | None:
-        """Return which seat of the task this node finds taken, by whom; None when it needs none, or
-        finds all of them free."""
+        """Return the first seat of the task of which this node finds none left, and who has them;
+        None when the task needs none, or one of each is left."""
         for seat in seats_of(self.core.table.specs.get(task)):
             hosts = [run.host for run in self._holding(seat.name)]
             hosts += [claim.host for _, claim in self._claiming(seat.name, task)]

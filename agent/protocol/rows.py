@@ -66,17 +66,17 @@ class ShortTaskBatches(Part):
         return longest_s - own.passed_ms(self.core.now_s) / 1000
 
     def slots(self) -> int:
-        """Return how many slots short tasks may wait for: those that no long task occupies, 0 when
-        there is none."""
+        """Return how many slots short tasks may wait for: those in which no long task is, suspended
+        or not, nor a short one that takes too long; 0 or less when there is none."""
         return self.core.slots - sum(
             own.stage in ON_THE_MACHINE and not 0 < self._patience_s(own) < inf
             for own in self._runs.mine.values()
         )
 
     def note_claimed(self, tasks: int) -> None:
-        """Adapt how long a row may be, as so many tasks were claimed: double it when the claim
-        before is only a moment ago, else halve it, within limits. A single task changes only a row
-        that had stood still."""
+        """Adapt how long a row may be, as so many tasks were claimed: double it, up to ``ROW_MAX``,
+        when the claim before is only a moment ago, else halve it, down to
+        ``SHORT_TASKS_PER_SLOT_FIRST``. A single task changes only a row that had stood still."""
         for own in self._runs.mine.values():
             if own.stage in ON_THE_MACHINE:
                 self._look_after(own)
