@@ -163,10 +163,9 @@ class Knowledge:
         return score, None if score == LIKE_ANY else evidence
 
     def believed(self, spec: TaskSpec, claim: Claim, told: Evidence | None) -> int | None:
-        """Return None where a claim's score agrees with what is known here, else the lower score
-        that this node would believe: the score does not follow from the evidence told, or that is
-        more than twice as good as what is known. Without evidence (None) a claim may score like any
-        node, or at home."""
+        """Return None where a claim's score agrees with what is known here, else the score that this node would
+        believe, never above the claim's: the score does not follow from the evidence told, or that is more than
+        twice as good as what is known. Without evidence (None) a claim may score like any node, or at home."""
         if told is None:
             table, home = self._core.table, self._core.own.home(spec.task)
             at_home = claim.host == home and table.interactive(spec.task)

@@ -87,7 +87,7 @@ class FlockSeats(Part):
 
     def answer(self, task: TaskId, claim: Claim) -> tuple[Answer, list[TaskId]]:
         """Return what to say to another's claim on a task that the table knows, and which claims of
-        this node have to be given up first, because they are worse."""
+        this node have to be given up before that is said, as they are worse; none for a refusal."""
         give_up: dict[TaskId, None] = {}
         waits = False
         for seat in seats_of(self.core.table.specs[task]):

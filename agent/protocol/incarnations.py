@@ -64,8 +64,8 @@ class Incarnations:
 
     def to_take(self) -> int:
         """Return the incarnation that this node has to take now, as peers know a later start of it,
-        and note that it does; 0 where its own stands, while it works, and, joined, within
-        ``RAISED_AGAIN_S`` of the last."""
+        and count it as taken; 0 where its own stands, while it works, and, once joined, for
+        ``RAISED_AGAIN_S`` after the last."""
         core = self._core
         again = core.joined and core.now_s - self._raised_s < RAISED_AGAIN_S
         if self._seen_of_me <= core.incarnation or again or self._at_work():

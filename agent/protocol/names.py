@@ -26,8 +26,8 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 def fault_of_names(names: Iterable[str]) -> Phrase | None:
-    """Return why the first of these that is no name is none (``fault_of_name``); None where all
-    are, which an empty one counts as."""
+    """Return why the first of these that is no name is none (``fault_of_name``); None where all are
+    names. An empty one counts as a name."""
     return next(filter(None, map(fault_of_name, dict.fromkeys(names))), None)
 
 

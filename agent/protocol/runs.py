@@ -156,7 +156,7 @@ class Runs(Part):
         }
 
     def executing(self) -> int:
-        """Count the runs that hold or will take a slot, without those copying outputs or beside others."""
+        """Return how many runs hold or will take a slot; those copying outputs or beside others do not."""
         return len(
             [own for own in plain(self.core, self.mine.values()) if own.stage is not Stage.COPYING]
         )
@@ -377,7 +377,7 @@ class Runs(Part):
         return not core.presence.paused and core.table.interactive(task) and core.own.has(task)
 
     def active(self) -> int:
-        """Count the runs that hold a slot or fetch inputs, without those copying outputs or beside others."""
+        """Return how many runs hold a slot or fetch inputs; not those queued, copying outputs or beside others."""
         resting = (Stage.QUEUED, Stage.COPYING)
         return len(
             [own for own in plain(self.core, self.mine.values()) if own.stage not in resting]

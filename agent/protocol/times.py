@@ -78,8 +78,8 @@ class Took(NamedTuple):
 
 
 def with_took(more: More, took: Took | None) -> More:
-    """Return ``more``, what a run's record carries, with what its program took added; unchanged for
-    None."""
+    """Return ``more``, what a run's record carries, with what its program took added, each number
+    brought to 0 at least and ``TIME_SANE_MS_MAX`` at most; unchanged for None."""
     if took is None:
         return more
     told = tuple(min(TIME_SANE_MS_MAX, max(0, each)) for each in took)
@@ -87,7 +87,8 @@ def with_took(more: More, took: Took | None) -> More:
 
 
 def took(run: Run) -> Took | None:
-    """Return what the program of a run took; None where its record does not say."""
+    """Return what the program of a run took; None where its record does not say, or nothing that
+    can be believed."""
     try:
         told = Took(*_decode_took(run.more[RAN]))
     except (KeyError, msgspec.MsgspecError):

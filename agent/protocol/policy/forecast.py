@@ -60,8 +60,8 @@ class Outlook:
 
 def lay_out(workflows: list[WorkflowView]) -> Work:
     """Return what ``forecast`` plays through: the tasks of workflows, given in rank order, with
-    their lengths, dependants and states as lists by number. A task that waits for something unknown
-    never starts there."""
+    their lengths as far as these are believed, dependants and states as lists by number. A task
+    that waits for something unknown never starts there."""
     tasks = [task for workflow in workflows for task in workflow.tasks]
     numbered = list(enumerate(tasks))
     lengths_s = [believed_s(task.length_s) for task in tasks]

@@ -33,9 +33,9 @@ WAITS_S_MAX: Final = 300.0
 
 
 def survival(curve: Curve, seconds: float) -> float:
-    """Return how likely a machine that tells this curve stays free for so many seconds, later than
-    it tells falling on at the last rate; ``UNKNOWN``, however long, for a curve not of
-    ``CURVE_S``'s length."""
+    """Return how likely a machine that tells this curve stays free for so many seconds; later than
+    it tells, that goes on falling as before. ``UNKNOWN``, whatever the time, where the curve is
+    empty or malformed."""
     if len(curve) != len(CURVE_S):
         return UNKNOWN
     since_s, chance, rate = 0.0, 1.0, 0.0
