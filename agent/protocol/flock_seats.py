@@ -55,8 +55,8 @@ class FlockSeats(Part):
             self._look_at(task)
 
     def on_news(self, news: News) -> None:
-        """Note which runs hold seats now (places to hold a licence in the flock); have the plan
-        made anew when one falls free."""
+        """Note which runs hold seats now (places to hold a licence in the flock), as lives changed
+        or tasks were removed."""
         for part in news.lives:
             self._look_at(part.task)
         for task in news.forgotten_tasks:

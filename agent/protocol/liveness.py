@@ -288,7 +288,7 @@ class Liveness(Part):
 
     def on_tick(self) -> None:
         """Judge each peer by its silence (suspect it, close its link, or trust it again), look for
-        calm, and send the heartbeats that are due."""
+        calm, send the heartbeats that are due, and take a later incarnation where peers know one."""
         core = self.core
         self._follow_seen()
         own_beat_s = self._beat_s
