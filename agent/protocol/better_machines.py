@@ -46,9 +46,9 @@ class BetterMachines:
         self._left_waiting = 0
 
     def had_better_wait(self, spec: TaskSpec, plan: SeatPlan, free: list[Seats]) -> bool:
-        """Tell whether the task had better wait for a machine that stays free longer than the free
-        ones, of which the first is the best; if so, set a timer to look again. False without a free
-        machine and for interactive work, which never waits."""
+        """Tell whether the task had better wait, as a machine that stays free longer is free soon, or a shorter
+        task suits the first (best) of the ``free`` ones much better; if so, set a timer to look again. False
+        without a free one, for interactive work, where the best is likely to stay free, and after a long wait."""
         core = self._core
         if not free or core.table.interactive(spec.task):
             return False

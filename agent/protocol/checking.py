@@ -114,9 +114,9 @@ class Checking:
         lives: Iterable[TaskLife],
         prunings: Iterable[Pruning],
     ) -> Told:
-        """Return, of these records, those that count: rightly signed, and within the quotas of
-        their authors; others are left out and their authors noted as suspicious. All of them count
-        in a flock that does not sign."""
+        """Return what counts of these records: signed by somebody who may say it, within its author's quotas,
+        and able to change the table; refusals are counted by author. All of it counts where the flock does not
+        sign. A pruning held here is forgotten when its author may not remove the workflow told now."""
         if not self.on:
             return Told(list(workflows), list(lives), list(prunings))
         lives = tuple(lives)

@@ -35,8 +35,8 @@ class Claimability:
         self._runs = runs
 
     def is_taken(self, task: TaskId) -> bool:
-        """Tell whether nobody may claim the task: it has ended, or its owner is alive for this node
-        and does not offer it. False for an unknown task."""
+        """Tell whether nobody may claim the task: it has ended, or its owner, or a copy beside the
+        owner, is alive for this node and not offered. False for an unknown task."""
         reading = self._core.table.reading(task)
         if reading is None:
             return False
@@ -74,7 +74,7 @@ class Claimability:
 
     def obstacle_to_copy_here(self, task: TaskId) -> str:
         """Return in words why this node may not begin a copy of the run that has the task, empty
-        when it may."""
+        when it may. An input that is found missing is searched for from now on."""
         obstacle = self.obstacle_to_copy(task)
         if obstacle:
             return obstacle

@@ -116,7 +116,7 @@ class Claims(Part):
         return [task for task, claim in self.open.items() if self._is_held(task, claim)]
 
     def places_wanted(self) -> int:
-        """Return how many places the open claims will take; one that is held takes none yet."""
+        """Return how many places the open claims will take; one that is held, or for a copy, takes none."""
         return len(self.open) - len(self.held()) - sum(each.copy for each in self.open.values())
 
     def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
@@ -188,8 +188,8 @@ class Claims(Part):
         self._ask(self.open[task].asked, [task])
 
     def go_for_copy(self, task: TaskId) -> None:
-        """Open a claim, with the lowest score there is, on a copy of the run that has the task, and
-        ask everybody believed alive."""
+        """Open a claim, with the lowest score there is, on a copy of the run that has the task, and ask everybody
+        believed alive; what they answer is not waited for. Without anybody to ask it is won or withdrawn at once."""
         core, voters = self.core, dict.fromkeys(self.core.voters())
         claim = Claim(COPY_SCORE, core.stamp(), core.me)
         self.open[task] = OpenClaim(
@@ -410,8 +410,9 @@ class Claims(Part):
         self._win_granted()
 
     def on_news(self, news: News) -> None:
-        """Withdraw the claims that news has made impossible or whose tasks were removed, then win
-        those that have every consent and whose task is ready."""
+        """Withdraw the claims that news has made impossible or whose tasks were removed, then win those that have every
+        consent and whose task is ready. After news of a task that needs a seat of the flock, stop leaving such tasks to
+        others."""
         for part in news.lives:
             self.obstructors.went_on(part.task)
             self._rebuffs.pop(part.task, None)

@@ -87,8 +87,8 @@ class Contests(Part):
 
     def best_first(self, plan: SeatPlan, spec: TaskSpec) -> list[Seats]:
         """Return the seats that could take the task now, best first: the one that won it in
-        ``in_turn``, then by the rule's score; ties by load, then by lot. Without a rule, as the
-        plan has them."""
+        ``in_turn``, then by the rule's score; ties by load, then by lot. Without a rule, sorted by
+        node alone."""
         rule, won = self.core.rule.placing, self._won.get(spec.task)
         free = plan.room(spec)
         if rule is None or len(free) < 2:

@@ -63,7 +63,8 @@ class Copies(Part):
 
     def make_room(self) -> None:
         """Start queued copies of runs (second runs on purpose) in slots that nothing else wants;
-        where there are more copies than such slots, give the youngest back."""
+        where there are more copies than such slots, give the youngest back, those that have not
+        started first. Do nothing while the node stops."""
         core, runs = self.core, self._runs
         beside = [own for own in runs.mine.values() if is_copy(own.run) and is_beside(core, own)]
         if not beside or core.stopping:

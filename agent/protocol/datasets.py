@@ -78,9 +78,9 @@ class Datasets(Part):
         )
 
     def missing_input(self, spec: TaskSpec) -> DatasetId | None:
-        """Return the first input of the task that neither this node nor a reachable peer has, and
-        search for it from now on; None when all are there. What a producer has not made yet is not
-        asked for."""
+        """Return the first input of the task that neither this node nor a reachable peer has, or
+        that this node has and may not give to the task, and search for it from now on; None when
+        all are there. What a producer has not made yet is not asked for."""
         for dataset in self.needed(spec):
             here = dataset in self.core.holdings
             if not (self.may_take(spec.task, dataset) if here else self.holders(dataset)):
@@ -103,8 +103,8 @@ class Datasets(Part):
 
     def refuse(self, dataset: DatasetId, holders: tuple[NodeId, ...], times: int) -> None:
         """Fetch the dataset no more from these holders, which did not deliver, for a while: the
-        longer the more ``times`` it has failed before. That one of them tells of it again ends
-        that."""
+        longer the more ``times`` it has failed before, up to ``REFUSED_S_MAX``. That one of them
+        tells of it again ends that for it."""
         until_s = self.core.now_s + min(REFUSED_S * 2.0 ** min(times, 10), REFUSED_S_MAX)
         for holder in holders:
             self._refused[(dataset, holder)] = until_s

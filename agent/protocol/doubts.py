@@ -37,7 +37,7 @@ class Doubts(Part):
 
     def on_news(self, news: News) -> None:
         """Note in a task's story which machines' results differ, when they have come to; forget
-        removed tasks."""
+        removed tasks, those that agree again, and the oldest beyond ``KEPT_MAX``."""
         for part in news.lives:
             known = self._found.get(part.task)
             if part.task in self.core.table.specs:

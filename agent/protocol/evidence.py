@@ -57,8 +57,8 @@ class Knowledge:
 
     def of(self, spec: TaskSpec, node: NodeId, wait_ms: int = 0) -> Evidence:
         """Return what this node knows of how the task would run on ``node``: its usual length, its
-        length there, how long its inputs take to come and how likely the machine stays free;
-        ``wait_ms`` is how long it is busy before, and goes into that."""
+        length there, how long its inputs take to come, how likely the machine stays free, how often
+        runs of it were broken off; ``wait_ms``, how long the node is busy before, goes into that."""
         lengths = self._core.lengths
         usual = lengths.of(spec)
         factor = lengths.host_factor(spec, node)
@@ -163,10 +163,9 @@ class Knowledge:
         return score, None if score == LIKE_ANY else evidence
 
     def believed(self, spec: TaskSpec, claim: Claim, told: Evidence | None) -> int | None:
-        """Return None where a claim's score agrees with what is known here, else the lower score
-        that this node would believe: the score does not follow from the evidence told, or that is
-        more than twice as good as what is known. Without evidence (None) a claim may score like any
-        node, or at home."""
+        """Return None where a claim's score agrees with what is known here, else the score that this node would
+        believe, never above the claim's: the score does not follow from the evidence told, or that is more than
+        twice as good as what is known. Without evidence (None) a claim may score like any node, or at home."""
         if told is None:
             table, home = self._core.table, self._core.own.home(spec.task)
             at_home = claim.host == home and table.interactive(spec.task)

@@ -62,8 +62,8 @@ def _age(choice: PolicyChoice) -> tuple[Stamp, str]:
 
 
 def other_rules(core: Core) -> dict[NodeId, str]:
-    """Return the linked peers that go by other rules than this node, with their name; of earlier
-    versions there is one rule only."""
+    """Return the linked peers that go by other rules than this node, each with the name of its
+    rules; one that names none goes by the default. Peers whose status has not come are left out."""
     return {
         peer.node: rules
         for peer in core.peers.values()

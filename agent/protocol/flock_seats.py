@@ -55,8 +55,8 @@ class FlockSeats(Part):
             self._look_at(task)
 
     def on_news(self, news: News) -> None:
-        """Note which runs hold seats now (places to hold a licence in the flock); have the plan
-        made anew when one falls free."""
+        """Note which runs hold seats now (places to hold a licence in the flock), as lives changed
+        or tasks were removed."""
         for part in news.lives:
             self._look_at(part.task)
         for task in news.forgotten_tasks:
@@ -76,8 +76,8 @@ class FlockSeats(Part):
         return sum(1 for _ in self._holding(name)) + sum(1 for _ in self._claiming(name, ""))
 
     def obstacle(self, task: TaskId) -> SeatsTaken | None:
-        """Return which seat of the task this node finds taken, by whom; None when it needs none, or
-        finds all of them free."""
+        """Return the first seat of the task of which this node finds none left, and who has them;
+        None when the task needs none, or one of each is left."""
         for seat in seats_of(self.core.table.specs.get(task)):
             hosts = [run.host for run in self._holding(seat.name)]
             hosts += [claim.host for _, claim in self._claiming(seat.name, task)]
@@ -87,7 +87,7 @@ class FlockSeats(Part):
 
     def answer(self, task: TaskId, claim: Claim) -> tuple[Answer, list[TaskId]]:
         """Return what to say to another's claim on a task that the table knows, and which claims of
-        this node have to be given up first, because they are worse."""
+        this node have to be given up before that is said, as they are worse; none for a refusal."""
         give_up: dict[TaskId, None] = {}
         waits = False
         for seat in seats_of(self.core.table.specs[task]):

@@ -30,8 +30,9 @@ from agent.protocol.times import held_ms, started_ms
 
 
 def superseded(core: Core, own: OwnRun) -> Reason | None:
-    """Return why a run of this node has to end, as another run, an outcome or a newer start of this
-    node replaces it; None when it may go on."""
+    """Return why a run of this node has to end: an older start of this node began it, its task was
+    removed, is finished or has no owner any more (it was cancelled, say), or another run owns it. None
+    when it owns the task, or may go on beside the owner as its copy, its original or nearly done."""
     if own.run.incarnation != core.incarnation:
         return EndCause("NewIncarnation")
     reading = core.table.reading(own.task)
@@ -73,8 +74,9 @@ def copies_max(core: Core) -> int:
 
 
 def met(core: Core, own: OwnRun) -> bool:
-    """Tell whether another machine's run of the task counts as its owner, and this run has not told
-    it yet how far it has come; note that one as a rival if so."""
+    """Tell whether another machine's run of the task is its owner, and this run has not told it yet
+    how far it has come; note that one as a rival if so. False for a copy or the original of this
+    run, for a run of another generation, and while this run is offered."""
     reading = core.table.reading(own.task)
     owner = None if reading is None else reading.owner
     if owner is None or owner.generation != own.run.generation or run_name(owner) in own.rivals:
@@ -88,7 +90,8 @@ def met(core: Core, own: OwnRun) -> bool:
 
 def told_how_far(core: Core, own: OwnRun) -> Run:
     """Return the run with its record of how far it has come filled in, for the rivals that it has
-    met: whether it is suspended, its progress and time; never less than it told before."""
+    met: whether it is suspended, its progress in thousandths and its running time as on a usual
+    machine; never less than it told before. Neither ``own`` nor the table is changed."""
     begun = own.stage not in (Stage.FETCHING, Stage.QUEUED)
     ran_ms = core.wall_ms - started_ms(own.run) - held_ms(own.run) if begun else 0
     ran_ms = int(max(0, ran_ms) / core.lengths.host_factor(own.spec, core.me))
@@ -100,7 +103,8 @@ def told_how_far(core: Core, own: OwnRun) -> Run:
 
 
 def is_beside(core: Core, own: OwnRun) -> bool:
-    """Tell whether this is a copy of a run that goes on elsewhere: it takes no place from others."""
+    """Tell whether this is a copy beside another run, which owns its task: it takes no place from
+    others. False for a copy that owns the task, or whose task has no owner."""
     if COPY not in own.run.more:
         return False
     owner = core.table.owned.get(own.task)
@@ -127,7 +131,8 @@ def leading(own: OwnRun) -> Run:
 
 def ended_before(core: Core, own: OwnRun) -> NodeId:
     """Return the machine whose run of the same attempt (original or copy) is the task's outcome, so
-    that this run comes to nothing; empty where none is."""
+    that this run comes to nothing; empty where there is no such run, and where this run is the
+    outcome."""
     reading = core.table.reading(own.task)
     first = None if reading is None else reading.outcome
     return first.host if first is not None and of_one_attempt(first, own.run) else ""

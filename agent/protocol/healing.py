@@ -105,7 +105,7 @@ class Healing(Part):
 
     def compare_with(self, peer: Peer) -> None:
         """Send a peer the hashes of this table, so that it answers where its own differs; until
-        that is settled it counts as not compared. Returns at once."""
+        that is settled it counts as not compared. Return without waiting for that."""
         peer.compared_s = self.core.now_s
         peer.compared = False
         self.core.send(peer.node, Digest(tuple(self.core.table.digest.buckets)))

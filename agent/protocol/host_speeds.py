@@ -45,8 +45,9 @@ Runs = Mapping[str, OnHost]
 
 
 def fitted(kinds: Iterable[Runs]) -> dict[str, float]:
-    """Return for each host how many times as long as usual it takes, fitted to its runs of each
-    kind of task; empty where no kind has run on two hosts."""
+    """Return for each host how many times as long it takes as the host in the middle, fitted to its
+    runs of each kind of task: from 1/8 to 8, and 1 for what may be chance. Empty where no kind has
+    run on two hosts."""
     told = [kind for kind in kinds if len(kind) > 1]
     if not told:
         return {}

@@ -156,8 +156,9 @@ def submitted_by(spec: WorkflowSpec) -> NodeId:
 
 
 def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str, people: People) -> bool:
-    """Tell whether a member of this role may act on a workflow as its submitter may: what is shared with
-    one machine of a person is shared with all of his, and with him alone where that one is lost."""
+    """Tell whether a member of this role may act on a workflow as its submitter may: the workflow
+    names everybody, operators (any role but ``helper``), or a machine that is or was of the person
+    for whom the member's machine speaks."""
     named = shared_in(spec.more)
     if EVERYBODY in named or any(people.of(node) == people.owner(each) for each in named):
         return True

@@ -35,9 +35,9 @@ class Incarnations:
         return own if host in self._core.peers else max(own, self._told.get(host, 0))
 
     def told_by(self, host: NodeId, incarnation: int) -> bool:
-        """Note the incarnation (the number of its start) that a host tells on its own link; return
-        whether that is news. What peers told of it is forgotten; a lower number, or one that no
-        honest node has, is ignored."""
+        """Note the incarnation (the number of its start) that a host tells on its own link; return whether
+        what is believed of the host may have changed: the number is higher than known, or what peers told
+        of it is forgotten by this. A lower number, or one that no honest node has, is ignored."""
         told = self._told.pop(host, 0)
         known = self._core.incarnations
         if not sane_incarnation(incarnation) or incarnation <= known.get(host, 0):
@@ -63,8 +63,9 @@ class Incarnations:
             self._seen_of_me = max(self._seen_of_me, seen)
 
     def to_take(self) -> int:
-        """Return the incarnation that this node has to take now, as peers know a later start of it
-        than its own; 0 where its own stands, while it works, and right after the last change."""
+        """Return the incarnation that this node has to take now, as peers know a later start of it,
+        and count it as taken; 0 where its own stands, while it works, and, once joined, for
+        ``RAISED_AGAIN_S`` after the last."""
         core = self._core
         again = core.joined and core.now_s - self._raised_s < RAISED_AGAIN_S
         if self._seen_of_me <= core.incarnation or again or self._at_work():

@@ -67,7 +67,7 @@ class Joining(Part):
 
     def start_over(self) -> None:
         """Begin to join anew, as this node slept so long that its peers went on without it: ask all
-        that have greeted to compare tables, and claim nothing before one has. Returns without
+        that have greeted to compare tables, and claim nothing before one has. Return without
         waiting for that."""
         core = self.core
         core.joined = self._transferred = False

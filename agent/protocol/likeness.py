@@ -90,8 +90,8 @@ def told_ms(spec: TaskSpec) -> int:
 
 
 def kind_of(spec: TaskSpec, size: int) -> Kind:
-    """Return by what a task is compared with earlier ones: its program, step, told length, and
-    ``size``, the octave of its inputs' size."""
+    """Return by what a task is compared with earlier ones: its program, its step with parameters,
+    its told length, and ``size``, the octave of its inputs' size (-1: not known yet)."""
     name = spec.program.partition("@")[0]
     content = spec.published.dataset if spec.published else text_in(spec.more, PROGRAM)
     step = crc32(f"{spec.name}\0{spec.parameters}".encode())

@@ -269,9 +269,9 @@ class Liveness(Part):
             self.raise_incarnation(incarnation)
 
     def raise_incarnation(self, incarnation: int) -> None:
-        """Take a higher incarnation, as an earlier start of this host had one: its disk was lost or
-        its clock set back. Everybody is told anew who this is. What ran under the old name is not
-        believed alive any more by anybody, so ``runs`` ends it."""
+        """Take this incarnation, which must be higher than the present one, as an earlier start of this
+        host had one: its disk was lost or its clock set back. Everybody is told anew who this is. What
+        ran under the old name is not believed alive any more by anybody, so ``runs`` ends it."""
         core = self.core
         core.incarnation = incarnation
         core.save_identity()
@@ -288,7 +288,7 @@ class Liveness(Part):
 
     def on_tick(self) -> None:
         """Judge each peer by its silence (suspect it, close its link, or trust it again), look for
-        calm, and send the heartbeats that are due."""
+        calm, send the heartbeats that are due, and take a later incarnation where peers know one."""
         core = self.core
         self._follow_seen()
         own_beat_s = self._beat_s

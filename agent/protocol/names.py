@@ -26,13 +26,15 @@ _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 def fault_of_names(names: Iterable[str]) -> Phrase | None:
-    """Return why the first of these that is no name is none; None where all are. An empty one is no
-    matter of this rule."""
+    """Return why the first of these that is no name is none (``fault_of_name``); None where all are
+    names. An empty one counts as a name."""
     return next(filter(None, map(fault_of_name, dict.fromkeys(names))), None)
 
 
 def fault_of_name(name: str) -> Phrase | None:
-    """Return what is wrong with a name; None when nothing is."""
+    """Return which rule a name breaks, the first of: more than ``NAME_CHARACTERS_MAX`` characters,
+    one that cannot be seen, letters not in composed form (NFC). None when it breaks none; an empty
+    name breaks none."""
     if name.isascii() and name.isprintable() and len(name) <= NAME_CHARACTERS_MAX:
         return None
     shown = f'"{visible(name)[:SHOWN_MAX]}"'

@@ -232,8 +232,8 @@ class Node:
         self._datasets.may_take = ask
 
     def work_of(self, host: NodeId) -> Iterator[TaskId]:
-        """Yield the known tasks that a host was promised here, those whose run that counts it tells it is
-        at, and those that it may copy by consent of this node."""
+        """Yield the known tasks that a host may be at: those promised to it by this node, those whose owner it
+        is by the table, and those of which it runs a copy with this node's consent. A task may come twice."""
         table = self.table
         promised = self.promises.by_task.items()
         yield from (t for t, each in promised if each.claimant == host and t in table.specs)

@@ -80,8 +80,9 @@ class Obstructors:
         return PATIENCE_AGAIN_S if node in self else PATIENCE_S
 
     def passed_by(self, node: NodeId) -> None:
-        """Count once more that this node goes on without waiting for a node's answer; older counts
-        are forgiven after a while."""
+        """Count once more that this node goes on without waiting for a node's answer; the
+        ``STRIKES_MAX``-th time that node is in the way. Counts are forgiven ``FORGIVEN_AFTER_S``
+        after the last."""
         strikes, last_s = self._strikes.get(node, (0, 0.0))
         if self._core.now_s - last_s >= FORGIVEN_AFTER_S:
             strikes = 0
@@ -105,7 +106,8 @@ class Obstructors:
 
     def named(self, task: TaskId, objector: NodeId, claim: Claim) -> bool:
         """Note that a member (``objector``) refused consent because of a better claim by a rival
-        that may not exist; tell whether such objections of this member are ignored from now on."""
+        that may not exist; tell whether what it says for this rival is ignored from now on. When
+        that begins, the objector and the rival are in the way if others contradict them as well."""
         pair, now_s = (objector, claim.host), self._core.now_s
         if now_s - self._doubted.get(pair, -FORGIVEN_AFTER_S) < FORGIVEN_AFTER_S:
             self._doubted[pair] = now_s

@@ -81,8 +81,8 @@ class Origins(Part):
                 yield task
 
     def shown(self, spec: WorkflowSpec, dataset: DatasetId) -> Iterator[tuple[str, bytes]]:
-        """Yield the proofs of possession that a workflow and its runs carry for a dataset, each
-        with what it was made for; nobody has checked them against the content."""
+        """Yield the proofs of possession that a workflow and its runs carry for a dataset, each with what
+        it was made for, none above ``SHOWN_BYTES_MAX``; nobody has checked them against the content."""
         if spec.workflow in self._naming.get(dataset, ()):
             yield from _carried(spec.more, HAS, spec.workflow)
         for task in self.makers(spec.workflow, dataset):

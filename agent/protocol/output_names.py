@@ -17,8 +17,8 @@ _names = msgspec.msgpack.Decoder(tuple[ShortText, ...]).decode
 
 
 def with_output_names(run: Run, names: tuple[str, ...]) -> Run:
-    """Return the run with what its program calls its outputs, in their order; of more than
-    ``OUTPUT_NAMES_MAX`` no name is kept, nor where none has any."""
+    """Return the run with what its program calls its outputs, in their order, each cut to what fits
+    a record; unchanged for more than ``OUTPUT_NAMES_MAX`` names, and where all are empty."""
     if not any(names) or len(names) > OUTPUT_NAMES_MAX:
         return run
     told = Raw(_encode(tuple(map(short_text, names))))

@@ -122,8 +122,9 @@ class OwnRun:
         return int((now_s - self.left_said_s) * 1000)
 
     def nearly_done(self, now_s: float, limit_ms: int) -> bool:
-        """Tell whether the program says that it ends within ``limit_ms``, and is not overdue by
-        more than that; False when it does not run now, or has said nothing."""
+        """Tell whether the program, as it said last, needed at most ``limit_ms`` more (time passed
+        since is not taken off), and is overdue by no more than that. False when it does not run
+        now, or has said nothing."""
         if self.stage is not Stage.RUNNING or self.left_ms is None:
             return False
         overdue_ms = (now_s - self.left_said_s) * 1000 - self.left_ms

@@ -41,7 +41,8 @@ class OwnWork:
                 self.changed[each] = None
 
     def take_changes(self) -> tuple[tuple[WorkflowId, ...], tuple[WorkflowId, ...]]:
-        """Return which of those that changed are noted and which are not any more, and begin anew."""
+        """Return the workflows whose notes changed since the last call: those noted now, and those
+        not noted any more."""
         changed, self.changed = self.changed, {}
         noted = tuple(each for each in changed if each in self.noted)
         return noted, tuple(each for each in changed if each not in self.noted)

@@ -79,10 +79,9 @@ class Planning(Part):
         """Tasks that end sooner on a node which still works at something else."""
 
     def plan(self) -> None:
-        """Plan who takes which claimable task, and claim those that fall to this node, at most
-        ``claims_per_message_max``; low claims that are not won give way to interactive work. Do
-        nothing before it has joined, with a full disk, while it stops, or when no interactive work
-        is there and it has no room."""
+        """Plan who takes which claimable task, and claim this node's share, at most ``claims_per_message_max``; low
+        claims not won give way to interactive work. Do nothing before it has joined or while it is not ``able``; nor,
+        without interactive work, where it has no room, may not work, or waits for near ends (a timer plans again)."""
         core = self.core
         if not core.joined or not core.able:
             return
@@ -297,10 +296,9 @@ class Planning(Part):
         return seats
 
     def goes_on_here(self, following: TaskId, before: Sequence[TaskId]) -> bool:
-        """Tell whether this node could take the task that follows once a run of its own has ended, and
-        no other will then have more room; a tie counts as yes. Where machines differ it must end
-        there first, when those ``before`` have been dealt out. False where it is not free for that
-        task, while interactive work is unfinished, and before it has joined."""
+        """Tell whether this node could take ``following`` once a run of its own has ended, no other having more room
+        or, with those ``before`` dealt out, an earlier end. False before it has joined, if it may not stay free for
+        long enough, beside interactive work, for a task that needs a seat, and under rules by which hosts compete."""
         if self._queue.has_interactive() or not (self.core.joined and self.core.able):
             return False
         if self.core.rule.placing is not None:

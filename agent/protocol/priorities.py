@@ -41,7 +41,7 @@ def with_priority(value: int | None) -> More:
 
 def submitted_priority(spec: TaskSpec) -> int | None:
     """Return the priority that a task was submitted with; None where it has none of its own, or
-    none that can be read."""
+    none from 0 to 100 that can be read."""
     if PRIORITY not in spec.more:
         return None
     try:

@@ -24,8 +24,9 @@ class ProgressNews(Part):
         self._runs = runs
 
     def on_tick(self) -> None:
-        """Tell peers and clients the progress of this node's runs, where it has changed or was not
-        told for long."""
+        """Tell peers and clients the progress of the programs that run here, without copies beside
+        other runs: changes at most every ``progress_s``, what stays the same every
+        ``PROGRESS_REPEAT_S``."""
         core = self.core
         items: list[ProgressItem] = []
         for own in self._runs.mine.values():

@@ -204,8 +204,9 @@ class Promises(Part):
         return said is Answer.CONSENT
 
     def answer_seated(self) -> None:
-        """Answer the claims on tasks that need a seat or could not be answered before: with a
-        promise, or with the task's record where it is decided already."""
+        """Answer the waiting claims on tasks that need a seat, or were not known before and are
+        now: with a promise, a refusal, or the task's record where it is decided already; some have
+        to wait on. Tasks not known yet are left."""
         table = self.core.table
         waiting = [each for each in self._seated.items() if each[0][0] in table.specs]
         for (task, claimant), claim in sorted(waiting, key=lambda each: claim_rank(each[1])):

@@ -30,8 +30,8 @@ class Prunings(Part):
 
     def on_tick(self) -> None:
         """Forget prunings that have been kept long enough and, as the master, prune workflows that
-        finished long ago; do nothing until it is time to look again, or while most other members
-        are not heard."""
+        finished long ago and that no unfinished work needs, some at a time; do nothing until it is
+        time to look again, or while most other members are not heard."""
         core = self.core
         if core.now_s - self._looked_s < min(PERIOD_S, core.settings.retention_ms / 1000):
             return
@@ -96,7 +96,8 @@ class Prunings(Part):
 
 
 def needed_elsewhere(table: Table, workflow: Workflow) -> bool:
-    """Tell whether unfinished work needs a task of this workflow."""
+    """Tell whether another workflow that is unfinished has a task that needs one of this
+    workflow's."""
     for spec in workflow.spec.tasks:
         for dependant in table.dependants(spec.task):
             other = table.workflow_of.get(dependant, "")

@@ -124,9 +124,9 @@ class Quotas:
         """What is being told and is in no table yet."""
 
     def within(self, told: Told) -> tuple[Told, list[NodeId]]:
-        """Return those of the records that fit into their authors' quotas, and the authors of those
-        left out, each once. Older work of an author is let go where what is new goes before it;
-        records that are known already count only by their growth."""
+        """Return those of the records that fit into their authors' quotas, counted as taken from now on, and
+        the author of each one left out, as often as it was. What is here is let go where what is new goes
+        before it. For ``COUNTED_ANEW_S`` after an author had too much, all that needs room is left out."""
         if not (told.workflows or told.prunings) and self._have_room(told.lives):
             return told, []
         known, wanted = self._table.workflows, dict[Scope, list[Item]]()
@@ -169,7 +169,8 @@ class Quotas:
         return self._held_back.get(key[1:], -1e9) > self._now_s()
 
     def fault_of(self, spec: WorkflowSpec, host_name: str) -> Phrase | None:
-        """Return why this machine has no room for what is submitted on it; None when it has."""
+        """Return why this machine has no room for what is submitted on it; None when it has: then
+        the room counts as taken."""
         limits = {Scope("workflows", spec.host): WORKFLOWS_BYTES_MAX}
         if FAR in spec.more:
             limits[Scope("far", spec.host)] = int(WORKFLOWS_BYTES_MAX * FAR_SHARE)

@@ -42,8 +42,8 @@ class ShortTaskBatches(Part):
         self._first_since_s = 0.0
 
     def on_news(self, news: News) -> None:
-        """Watch the runs of this node that have begun while short tasks wait behind them, so that
-        these are given back if they take too long; stop watching those that run no more."""
+        """Watch the short tasks of this node that have begun, so that what waits behind one that
+        takes too long is given back; stop watching those that run no more."""
         for task, _, now in news.moved:
             own = self._runs.mine.get(task)
             if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
@@ -66,17 +66,17 @@ class ShortTaskBatches(Part):
         return longest_s - own.passed_ms(self.core.now_s) / 1000
 
     def slots(self) -> int:
-        """Return how many slots short tasks may wait for: those that no long task occupies, 0 when
-        there is none."""
+        """Return how many slots short tasks may wait for: those in which no long task is, suspended
+        or not, nor a short one that takes too long; 0 or less when there is none."""
         return self.core.slots - sum(
             own.stage in ON_THE_MACHINE and not 0 < self._patience_s(own) < inf
             for own in self._runs.mine.values()
         )
 
     def note_claimed(self, tasks: int) -> None:
-        """Adapt how long a row may be, as so many tasks were claimed: double it when the claim
-        before is only a moment ago, else halve it, within limits. A single task changes only a row
-        that had stood still."""
+        """Adapt how long a row may be, as so many tasks were claimed: double it, up to ``ROW_MAX``,
+        when the claim before is only a moment ago, else halve it, down to
+        ``SHORT_TASKS_PER_SLOT_FIRST``. A single task changes only a row that had stood still."""
         for own in self._runs.mine.values():
             if own.stage in ON_THE_MACHINE:
                 self._look_after(own)
@@ -90,8 +90,8 @@ class ShortTaskBatches(Part):
         self._filled_s = now_s
 
     def overran(self, task: TaskId) -> None:
-        """Give all waiting tasks of the row back as this one takes far longer than any was thought
-        to, and claim single ones from then on. Do nothing when it does not run here any more."""
+        """Give back all tasks queued here, as this one takes far longer than any was thought to, and claim
+        single ones from then on. Do nothing when it does not run here any more, or none is queued."""
         own = self._runs.mine.get(task)
         waiting = self._waiting()
         if own is not None and own.stage in ON_THE_MACHINE and waiting:
@@ -102,8 +102,8 @@ class ShortTaskBatches(Part):
         return [own.task for own in self._runs.mine.values() if own.stage is Stage.QUEUED]
 
     def on_tick(self) -> None:
-        """Give all waiting tasks of the row back when the first has not begun for too long, and
-        claim single ones from then on."""
+        """Give back all tasks queued here when the first of them has not begun for ``STANDS_S``,
+        and claim single ones from then on."""
         waiting = self._waiting()
         first = waiting[0] if waiting else ""
         if first != self._first:

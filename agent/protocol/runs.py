@@ -156,7 +156,7 @@ class Runs(Part):
         }
 
     def executing(self) -> int:
-        """Return how many runs take or will take a slot; a copy beside another run takes none."""
+        """Return how many runs hold or will take a slot; those copying outputs or beside others do not."""
         return len(
             [own for own in plain(self.core, self.mine.values()) if own.stage is not Stage.COPYING]
         )
@@ -361,9 +361,8 @@ class Runs(Part):
         self._write(own, Running())
 
     def hand_back(self, task: TaskId) -> None:
-        """Offer a task whose run was suspended for long; whoever takes it supersedes this run. One
-        that holds a seat of the flock ends, so that it has none any more. Do nothing when it is not
-        suspended here."""
+        """Offer a task suspended for long, so that whoever takes it supersedes this run; end one
+        that holds a seat of the flock instead. Do nothing when it is not suspended here."""
         own = self.mine.get(task)
         if own is not None and own.stage is Stage.SUSPENDED:
             if seats_of(own.spec):
@@ -378,22 +377,22 @@ class Runs(Part):
         return not core.presence.paused and core.table.interactive(task) and core.own.has(task)
 
     def active(self) -> int:
-        """Return how many runs hold a slot, or will before anything that is only queued."""
+        """Return how many runs hold a slot or fetch inputs; not those queued, copying outputs or beside others."""
         resting = (Stage.QUEUED, Stage.COPYING)
         return len(
             [own for own in plain(self.core, self.mine.values()) if own.stage not in resting]
         )
 
     def idle(self) -> bool:
-        """Tell whether nothing runs here, or is about to; what is suspended or being copied does
-        not count, what is queued or being stopped does."""
+        """Tell whether nothing runs here or is about to. Suspended runs, those copying outputs and
+        copies beside other runs do not count; queued and stopping ones do."""
         resting = (Stage.SUSPENDED, Stage.COPYING)
         return all(own.stage in resting for own in plain(self.core, self.mine.values()))
 
     def start_queued(self, interactive_waits: Callable[[], bool]) -> None:
-        """Start queued runs in free slots, interactive ones first; a low task does not start while
-        ``interactive_waits``, and one whose inputs are gone has them fetched instead. Do nothing
-        without a free slot, or while the node stops."""
+        """Start queued runs, but no copies beside others, in free slots, interactive ones first; a
+        low task does not start while ``interactive_waits``, and one whose inputs are gone has them
+        fetched instead. Do nothing without a free slot, or while the node stops."""
         core = self.core
         runs = plain(core, self.mine.values())
         free = core.slots - len([own for own in runs if own.stage in ON_THE_MACHINE])
@@ -490,7 +489,8 @@ class Runs(Part):
             self.core.emit(Stopped())
 
     def on_tick(self) -> None:
-        """Let tasks that were given back be taken again when their rest is over."""
+        """Let tasks that could not be started here be taken again when their rest is over; have all runs looked at
+        again while a present owner lets some end."""
         core = self.core
         for task in [task for task, until_s in self.resting.items() if until_s <= core.now_s]:
             del self.resting[task]

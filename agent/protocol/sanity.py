@@ -122,7 +122,8 @@ def life_by_itself(life: Life) -> Life:
 
 
 def workflow_by_itself(workflow: Workflow) -> Workflow:
-    """Return the workflow without any tie to the message that it came in; itself where it has none."""
+    """Return the workflow with its own ``more`` copied, so as not to keep the message in memory
+    that it came in; itself where that is empty. What its tasks carry is not copied."""
     spec = workflow.spec
     if not spec.more:
         return workflow
@@ -136,7 +137,9 @@ def _own(more: More) -> More:
 def with_last_words(
     workflow: Workflow, before: list[TaskLife], told: tuple[TaskLife, ...]
 ) -> list[TaskLife]:
-    """Return what happened to tasks that leave the table, with what comes in the message that removes them."""
+    """Return what happened to tasks that leave the table (``before``), joined with what the message
+    that removes them tells (``told``) of tasks of this workflow; lives with numbers that no honest
+    node reaches are left out."""
     own = {spec.task for spec in workflow.spec.tasks}
     lives = {each.task: each.life for each in before}
     for each in told:

@@ -77,9 +77,9 @@ class Sealing:
         self._me, self._table, self._keys = me, table, keys
 
     def follow(self, trust: Trust) -> list[WorkflowId]:
-        """Go by this trust from now on, and sign again the prunings by other machines of this
-        node's person that are lost by it; return the workflows that these pruned. An administrator
-        signs so only for those that were administrators."""
+        """Go by this trust from now on, and sign again the prunings by other machines of this node's
+        person that are lost by it; return the workflows that these pruned, also where there is no key
+        to sign with. An administrator signs so only for those that were administrators."""
         before, self.trust = self.trust.people, trust
         people, administrators, me = trust.people, trust.administrators, self._me
         own = {
@@ -100,8 +100,8 @@ class Sealing:
         return [each.workflow for each in found]
 
     def sealed(self, message: Message) -> Message:
-        """Return the message with proofs on all that this node has to sign in it and that has none;
-        as it is where there is nothing to sign."""
+        """Return the message with proofs on all that this node has to sign in it and that has none,
+        and put the proofs on the table's records too; as it is where there is nothing to sign."""
         if not self._keys.flock or type(message) not in _PARTS:
             return message
         batch = _Batch(self._me, self._witnessed_ms(), self._is_to_be_said_anew)
@@ -264,8 +264,8 @@ class _Batch:
         return self.workflow(record) if kind == "workflow" else self.pruning(record)
 
     def life(self, task: TaskId, life: Life) -> Life:
-        """Return the life with the proofs made for its runs and wishes; unchanged where none was
-        made."""
+        """Return the life with the proofs made for its runs and wishes, and with the wishes added
+        that this node makes its own as they had no author; unchanged where no proof was made."""
         if task not in self.tasks:
             return life
         runs = tuple(self._run(task, run) for run in life.runs)

@@ -117,9 +117,9 @@ class Seats:
         self.active -= 1
 
     def fills_up(self, in_a_row: int) -> bool:
-        """Tell whether these seats should claim more short tasks now, ``in_a_row`` for each slot:
-        at most half of such a row is left, and it is not full. So many are claimed with one
-        question."""
+        """Tell whether to claim more short tasks for these seats. A full row is ``in_a_row``, at most
+        ``in_a_row_max``, for each slot that rows may wait for (``for_rows``): at most half of it may have
+        been there before this plan (``had``), and what is dealt by now (``busy``) must not fill it."""
         row = self.for_rows * min(in_a_row, self.in_a_row_max)
         return self.had <= row // 2 and self.busy < row
 
@@ -185,9 +185,9 @@ class SeatPlan:
         return self._seats_taken[name]
 
     def fitting(self, spec: TaskSpec) -> list[Seats]:
-        """Return the seats that the task may be dealt to once they are free, by node: those that
-        meet its requirements and whose owners allow it. Empty when there are none. Tasks of one
-        kind share the list: it must not be changed."""
+        """Return the seats that the task may be dealt to once they are free, sorted by node: those that
+        meet its requirements and whose owners allow it, also where it failed or was left lying. Empty
+        when there are none. Tasks of one kind share the list: it must not be changed."""
         kind = self.kind(spec)
         found = self._fitting.get(kind)
         if found is None:
@@ -202,9 +202,9 @@ class SeatPlan:
         return found
 
     def free(self, spec: TaskSpec) -> list[Seats]:
-        """Return the seats that could take the task now, the ones to be asked first in front: the
-        least busy, then who most likely stays free for it, then who made what it needs. Those where
-        it failed are left out while others fit."""
+        """Return the seats that could take the task now, in the order to ask them: those with the fewest
+        tasks for each slot, then who most likely stays free for it, who has the fewest tasks, who made what
+        it needs. Left out are those that left it lying and, while others fit, those where it failed."""
         room = self.room(spec)
         if len(room) < 2:
             return room
@@ -214,7 +214,7 @@ class SeatPlan:
         )
 
     def room(self, spec: TaskSpec) -> list[Seats]:
-        """Return the same in no order."""
+        """Return the same seats as ``free``, by node."""
         return [each for each in self._candidates(spec) if self.has_room(each, spec)]
 
     def rank(self, seats: Seats, spec: TaskSpec) -> tuple[int, int, int]:
@@ -223,8 +223,8 @@ class SeatPlan:
         return rows, -in_steps(self.survives(seats, spec)), busy
 
     def survives(self, seats: Seats, spec: TaskSpec, after_s: float = 0.0) -> float:
-        """Return how likely the machine stays free for as long as the task may take on it, if it
-        begins after this time."""
+        """Return how likely the machine stays free from now until the task has ended on it, should it
+        take long and begin in ``after_s``; less where its owner threw away lately what it ran."""
         seconds = self.length_s(spec, seats.node)
         keeps = self._core.thrown_away.keeps(seats.node, seconds)
         return keeps * survival(seats.lasts, after_s + seconds)
@@ -246,8 +246,9 @@ class SeatPlan:
         return self._placing.differs(spec, self.kind(spec), self.fitting(spec))
 
     def first_to_end(self, spec: TaskSpec) -> list[Seats]:
-        """Return all seats that fit, free or not, the one on which the task ends first in front; an
-        interactive one waits for none. Those where it failed are left out while others fit."""
+        """Return the seats that fit, free or not, the one on which the task ends first in front; for an interactive
+        task only those with room now. Left out are those that left it lying and, while others fit, those where it
+        failed."""
         seats = self._candidates(spec)
         if self._core.table.interactive(spec.task):
             seats = [each for each in seats if self.has_room(each, spec)]
@@ -278,7 +279,7 @@ class SeatPlan:
 
     def drawn(self, spec: TaskSpec) -> Seats | None:
         """Return the seats that draw a short task by lot, from its id, so that all nodes agree;
-        with or without room now. None when no seats could take it."""
+        with or without room now. None when no seats fit, or all that do left it lying."""
         candidates = self._candidates(spec)
         if not candidates:
             return None

@@ -62,7 +62,8 @@ def with_how_far(more: More, far: HowFar) -> More:
 
 
 def of_one_attempt(one: Run, other: Run) -> bool:
-    """Tell whether two runs are an original and its copy, or copies of one original."""
+    """Tell whether two runs of one task are an original and its copy, or copies of one original;
+    False for two of one host, and for a run and itself."""
     return (
         (one.generation, one.attempt) == (other.generation, other.attempt)
         and one.host != other.host

@@ -56,9 +56,9 @@ class Shares(Part):
         return self._people.submitter(spec.home, spec.submitter)
 
     def behind_s(self, submitters: Iterable[ShortText], places: int) -> Mapping[ShortText, float]:
-        """Return for each submitter by how many seconds its work is put back for what it has had of
-        the flock lately more than the one that had least, in whole ``STEP_S``; empty for fewer than
-        two. ``places`` is how many tasks the flock runs at once."""
+        """Return for each submitter by how many seconds its work is put back: how much more of the flock's time its
+        ended runs took lately than those of the one with least, in whole ``STEP_S``, at most ``BEHIND_S_MAX``.
+        Empty for fewer than two. ``places``, how many tasks the flock runs at once, must not be 0."""
         self._look_at_people()
         names = list(dict.fromkeys(submitters))
         if len(names) < 2:

@@ -159,9 +159,9 @@ class Trust:
     people: People = NO_PEOPLE
 
     def may(self, signer: NodeId, statement: Statement) -> bool:
-        """Tell whether the signer may make this statement: in its own name about its submissions
-        and runs, or as a wish about its person's work, an administrator about anybody's; in
-        another's name by ``vouches``."""
+        """Tell whether the signer may make this statement: in its own name about its submissions,
+        runs and floors, as a wish about its person's work, an administrator not taken away about
+        anybody's, anybody to prune what is ``over``; in another's name by ``vouches``."""
         if signer != statement.author:
             return self.vouches(signer, statement)
         if statement.kind in (Kind.WORKFLOW, Kind.RUN, Kind.FLOOR):
@@ -263,8 +263,9 @@ def as_written(part: TaskLife) -> TaskLife:
 
 
 def signed_batch(keys: Keys, leaves: Sequence[bytes], signer: NodeId = "") -> list[Proof]:
-    """Sign all these statements at once and return the proof of each; ``signer`` is named where it
-    is not the author of them."""
+    """Sign these statements at once, of which there must be one or more, and return the proof of
+    each; of those beyond ``BATCH_MAX`` none is signed. ``signer`` is named where it is not the
+    author of them."""
     levels = [list(leaves[:BATCH_MAX])]
     while len(levels[-1]) > 1:
         below = levels[-1]

@@ -72,8 +72,8 @@ class Sleepers(Part):
             self.asleep[peer.node] = _Sleeper(status, self.core.now_s)
 
     def on_greeted(self, peer: Peer) -> None:
-        """Note that this peer is awake; where this node woke it a while ago, tell it that it was
-        woken for work."""
+        """Note that this peer is awake; where one of the nodes, not only this one, had its turn to
+        wake it within ``WOKEN_S``, tell it that it was woken for work."""
         self._leaving.pop(peer.node, None)
         sleeper = self.asleep.pop(peer.node, None)
         if sleeper is not None and self.core.now_s - sleeper.called_s <= WOKEN_S:

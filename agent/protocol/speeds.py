@@ -56,9 +56,9 @@ class Speeds:
                 kinds.popitem(last=False)
 
     def of(self, content: str) -> Fit:
-        """Return how much faster or slower hosts are, fitted from the runs of one program (its
+        """Return how many times as long hosts take, fitted from the runs of one program (its
         ``content``), or of all programs where that is empty; fitted anew only after enough new
-        runs."""
+        runs, and ``changed`` is called when some host differs by that."""
         noted, known = self._noted.get(content, 0), self._fits.get(content)
         if known is not None and noted - known.noted <= min(
             FITTED_AGAIN_MAX, noted // FITTED_AGAIN

@@ -171,8 +171,8 @@ class Table:
         prunings: Iterable[Pruning] = (),
     ) -> News:
         """Join records into the table, prunings first, read the tasks concerned off again, and
-        return what was new. Records that contradict themselves are only counted; lives of unknown
-        tasks are kept aside."""
+        return what was new. Records that contradict themselves are only counted, those that a
+        pruning hides are left out; lives of unknown tasks are kept aside."""
         news = News()
         dirty: dict[TaskId, None] = {}
         for pruning in prunings:

@@ -34,8 +34,9 @@ class TakeOvers(Part):
         self._looked_s = -1e9
 
     def on_tick(self) -> None:
-        """Now and then give back runs of this node that have just begun and that, by the flock's
-        rule, a free host should have; not while other tasks wait that a free host could take."""
+        """Now and then give back runs of this node that have just begun, or have saved their state,
+        and that, by the flock's rule, a free host should have; not while other tasks wait that a
+        free host could take, nor where the rule takes nothing over."""
         core, rule = self.core, self.core.rule.placing
         if rule is None or not rule.just_begun or core.stopping:
             return

@@ -78,8 +78,8 @@ class Took(NamedTuple):
 
 
 def with_took(more: More, took: Took | None) -> More:
-    """Return ``more``, what a run's record carries, with what its program took added; unchanged for
-    None."""
+    """Return ``more``, what a run's record carries, with what its program took added, each number
+    brought to 0 at least and ``TIME_SANE_MS_MAX`` at most; unchanged for None."""
     if took is None:
         return more
     told = tuple(min(TIME_SANE_MS_MAX, max(0, each)) for each in took)
@@ -87,7 +87,8 @@ def with_took(more: More, took: Took | None) -> More:
 
 
 def took(run: Run) -> Took | None:
-    """Return what the program of a run took; None where its record does not say."""
+    """Return what the program of a run took; None where its record does not say, or nothing that
+    can be believed."""
     try:
         told = Took(*_decode_took(run.more[RAN]))
     except (KeyError, msgspec.MsgspecError):
@@ -118,8 +119,9 @@ def held_ms(run: Run) -> int:
 
 
 def end_of_run_ms(run: Run, life: Life, reading: DerivedState) -> int:
-    """Return when a run came to its end, by its own word or because the flock went on without it,
-    whichever was first; 0 while it goes on."""
+    """Return when a run came to its end, in milliseconds since 1970: by its own word or, where it
+    is still live or was found lost, when the flock went on without it, if that was earlier; 0 while
+    it goes on."""
     told_ms = 0 if run.live else run.stamp[0]
     if told_ms and not isinstance(run.phase, Lost):
         return told_ms
@@ -184,9 +186,9 @@ def times_of_task(task: str, table: Table) -> Times:
     """Return the times of a task of the table, as far as they are decided; raise ``KeyError`` for
     an unknown one. It could run when the last that it needs had ended; since when a person wants it
     again is not known."""
+    workflow = table.workflows[table.workflow_of[task]]
     life, reading = table.life(task), table.reading(task)
     assert reading is not None
-    workflow = table.workflows[table.workflow_of[task]]
     ready_ms = max((workflow.spec.submitted[0], *_ends(table.producers[task], table)))
     begun = min((run.claim.stamp[0] for run in life.runs), default=0)
     ended_ms, outcome = end_of_task_ms(life, reading), reading.outcome

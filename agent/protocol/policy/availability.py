@@ -31,8 +31,8 @@ State = tuple[int, int]
 
 
 def of_group(nodes: int, needed: int, up_s: float, down_s: float) -> float:
-    """Return the share of time in which at least ``needed`` of the nodes are there, each of which is
-    up and down for these times on average and comes back with what it held."""
+    """Return the share of time in which at least ``needed`` of the nodes are there, each of which
+    is up (more than 0) and down for these times on average and comes back with what it held."""
     ratio = down_s / up_s
     failed = range(nodes - needed + 1, nodes + 1)
     return 1 - sum(comb(nodes, i) * ratio**i for i in failed) * (1 + ratio) ** -nodes
@@ -57,9 +57,9 @@ def by_copies(shares: Sequence[float], most: int) -> tuple[float, ...]:
 
 
 def least_copies(available: Sequence[float], goal: float, at_least: int) -> int:
-    """Return the least number of copies, but at least so many, with which a result can be had in this
-    share of the time; the most that there can be where none is enough. ``available`` are the shares
-    with 1, 2, … copies."""
+    """Return the least number of copies, but ``at_least`` so many, with which a result can be had
+    in this share of the time; where none is enough the most that there can be, or ``at_least`` if
+    that is more. ``available`` are the shares with 1, 2, … copies."""
     enough = (n for n, share in enumerate(available, 1) if n >= at_least and share >= goal)
     return next(enough, max(at_least, len(available)))
 
@@ -100,7 +100,9 @@ class Lifetime:
 
 
 def lifetime(nodes: int, up_s: float, down_s: float, repairs: Repairs) -> Lifetime:
-    """Return how long data on so many nodes lasts that come back bare, from when all are whole."""
+    """Return how long data on so many nodes lasts that come back bare, from when all are whole.
+    Raise ``ValueError`` for fewer than two members, ``ZeroDivisionError`` for an ``up_s`` or a read
+    rate of 0."""
     spent = _time_spent(nodes, up_s, down_s + repairs.start_s, repairs)
     until_lost = sum(spent.values())
     answered = tuple(

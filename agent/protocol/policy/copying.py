@@ -56,9 +56,9 @@ class WhereItHelps:
     most, share = 1, 0.0
 
     def worth(self, run: RunningView, after_s: float) -> bool:
-        """Tell whether a copy of this run is worth it: the run has been suspended for ``after_s``,
-        is likely to be broken off, or is the last of its workflow and ends much later than a copy
-        here would. False where lengths are not known."""
+        """Tell whether a copy of this run is worth it. A suspended one is after ``after_s``. Any other must still
+        take ``WORTH_S``, and be likely to be broken off where this machine is much likelier to last, or be of the
+        last tasks of its workflow and take clearly longer than a copy here; False where lengths are not known."""
         if run.held_s is not None:
             return run.held_s >= after_s
         if run.left_s is None or run.here_s is None or run.left_s < WORTH_S:

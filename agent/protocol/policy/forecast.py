@@ -60,8 +60,8 @@ class Outlook:
 
 def lay_out(workflows: list[WorkflowView]) -> Work:
     """Return what ``forecast`` plays through: the tasks of workflows, given in rank order, with
-    their lengths, dependants and states as lists by number. A task that waits for something unknown
-    never starts there."""
+    their lengths as far as these are believed, dependants and states as lists by number. A task
+    that waits for something unknown never starts there."""
     tasks = [task for workflow in workflows for task in workflow.tasks]
     numbered = list(enumerate(tasks))
     lengths_s = [believed_s(task.length_s) for task in tasks]
@@ -230,8 +230,8 @@ def forecast_listed(
     work: Work, order: list[int], places: UnequalPlaces, ending: int = 0, give_up_s: float = inf
 ) -> Outlook | None:
     """Play an order through with each task given once, in order, to the place where it ends first,
-    behind all given there before; None once the ends must exceed ``give_up_s``. A need that stands
-    later in the order counts as waiting for what stands before it."""
+    behind all given there before; None once the ends must exceed ``give_up_s``. A need later in the
+    order counts as waiting for what stands before it. Raise ``ValueError`` without any place."""
     slowness, lengths_s, free_s = places.slowness, work.lengths_s, places.free_s(work)
     kinds = range(len(slowness) - 1, -1, -1)
     ready_s = [0.0 if not missing else inf for missing in work.missing]

@@ -33,7 +33,9 @@ WAITS_S_MAX: Final = 300.0
 
 
 def survival(curve: Curve, seconds: float) -> float:
-    """Return how likely a machine that tells this curve stays free for so many seconds."""
+    """Return how likely a machine that tells this curve stays free for so many seconds; later than
+    it tells, that goes on falling as before. ``UNKNOWN``, whatever the time, where the curve is
+    empty or malformed."""
     if len(curve) != len(CURVE_S):
         return UNKNOWN
     since_s, chance, rate = 0.0, 1.0, 0.0
@@ -47,8 +49,8 @@ def survival(curve: Curve, seconds: float) -> float:
 
 
 def half_s(curve: Curve) -> float | None:
-    """Return after how many seconds a machine is as likely needed as free; None where that is later than
-    what the curve tells of, or it tells nothing."""
+    """Return after how many seconds, to within 30, a machine is as likely needed as free; None
+    where that is later than what the curve tells of, or it tells nothing."""
     if len(curve) != len(CURVE_S) or survival(curve, CURVE_S[-1]) > 0.5:
         return None
     low_s, high_s = 0.0, CURVE_S[-1]

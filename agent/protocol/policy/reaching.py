@@ -63,11 +63,9 @@ def worth(failures: float) -> float:
 
 
 def reach(rates: Sequence[float], waiting: Mapping[float, float]) -> dict[float, float]:
-    """Return for each length that waits the highest rate of failures at which a host should take it.
-
-    ``rates`` are those of all hosts, sorted; ``waiting`` is how much work of each length waits. Hosts
-    and lengths are both walked in order, and the time that the flock needs is found by halving.
-    """
+    """Return for each length that waits the highest rate of failures at which a host should take
+    it, ``NEARLY`` allowed for. ``rates`` are those of all hosts, sorted; ``waiting`` is how much
+    work of each length waits; neither may be empty."""
     lengths = sorted(waiting, reverse=True)
     least_s, most_s = 0.0, 2 * sum(waiting.values()) / len(rates) + 1.0
     while not _filled(rates, lengths, waiting, most_s)[1]:

@@ -57,7 +57,7 @@ STRATEGIES: Final[dict[str, Strategy]] = {
 def neighbours(ring: Sequence[str], own: str, group: int) -> list[str]:
     """Return who is in a group of this size with a machine of the ring, itself not counted: as many
     before as behind it, one more behind where that is odd. All others where the group is as large
-    as the ring."""
+    as the ring. Raise ``ValueError`` for a machine that is not in the ring."""
     here, count = ring.index(own), len(ring)
     others = min(group, count) - 1
     before, behind = others // 2, others - others // 2
