@@ -132,9 +132,9 @@ class JoinRequests:
         return [each for each in self._requests.values() if each.state in OPEN]
 
     def decide(self, request: str, code: str, *, admit: bool) -> JoinRequest:
-        """Admit or refuse an open request, tell whoever watches the list, and return it as decided;
-        an empty ``code`` is not compared. Raise ``MembershipError`` when it is over, is joining
-        already or shows another code."""
+        """Admit an open request, which has ten minutes more then, or refuse it; tell whoever watches
+        the list, and return it as decided. An empty ``code`` is not compared. Raise
+        ``MembershipError`` when it is over, is joining already or shows another code."""
         for each in self.open():
             if each.request != request:
                 continue

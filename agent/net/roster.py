@@ -146,7 +146,7 @@ class Roster:
 
     def act(self, *acts: Act) -> bool:
         """Take in acts and tell whether that changed anything; raise ``MembershipError`` when one is
-        not signed as it says or there are too many."""
+        not signed as it says or there are too many. What its signer may not sign is left out."""
         return self._join([], [], acts, trusted=True)
 
     def objection_to(self, certificate: bytes) -> NoLink | None:
@@ -210,8 +210,8 @@ class Roster:
 
     def adopt(self, data: bytes) -> None:
         """Take in a roster as it is, founder included, without asking whether its words count: this
-        node's own, or that of the keeper that let it in. Raises ``MembershipError`` for bytes that
-        are none, or wrongly signed."""
+        node's own, or that of the keeper that let it in. Raise ``MembershipError`` for bytes that are
+        none, another flock's roster, a wrong signature, and one that would make this too large."""
         content = self._read(data)
         self.founder = content.founder
         self._join(content.certificates, content.statements, content.acts, trusted=True)

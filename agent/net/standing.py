@@ -82,7 +82,7 @@ class Standing:
 
     def counts(self, statement: Statement) -> bool:
         """Tell whether a statement counts: whoever made it is still here, or went and this was to
-        stay."""
+        stay; in a flock with acts, only those that its founding names."""
         if self.rights is None:
             return self._counts(statement, ())
         return statement_id(statement) in self.rights.statements_before
