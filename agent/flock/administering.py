@@ -71,8 +71,8 @@ class Administering:
         return await self._do("give roles", act)
 
     async def recover(self, phrase: str, *, check: bool) -> str:
-        """Make this machine the flock's only administrator by the recovery phrase or, with
-        ``check``, only compare the phrase; return the flock's name. Raise ``ServiceError`` where
+        """Make this machine the flock's only administrator, and a keeper, by the recovery phrase or,
+        with ``check``, only compare the phrase; return the flock's name. Raise ``ServiceError`` where
         the phrase is not right, without a flock, or while other work is under way."""
 
         async def act(membership: Membership) -> str:

@@ -55,10 +55,10 @@ class NearbyFlocks:
         return heard.trouble_text if heard is not None else ""
 
     async def flocks(self) -> list[NearbyFlock]:
-        """Look for flocks on this network, for some seconds the first time, and without a flock at
-        the addresses of the settings, too; return them in the order of names, those that have not
-        answered (no name) last. The own one is among them if others of it are heard. Listening goes
-        on for five minutes; a network that cannot be listened to raises nothing."""
+        """Look for flocks on this network, for some seconds the first time, and at the addresses of
+        the settings where this machine has no flock; return them, some 32 at most, in the order of
+        names, those that have not answered (no name) last. The own one is among them if others of it
+        are heard. Listening goes on for five minutes; where it cannot be done, nothing is raised."""
         async with self._looking:
             await self._listen()
             places = self._places()

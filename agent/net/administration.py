@@ -35,8 +35,8 @@ from agent.net.rights import Rights
 async def appoint(
     membership: Membership, node_id: str, what: str, phrase: str = "", *, withdraw: bool = False
 ) -> list[str]:
-    """Make a member an administrator or keeper (``what``), or end that (then it is an operator).
-    Return the names of who has said so where that is not enough yet, else nobody. Raise
+    """Make a member an administrator or keeper (``what``), or end that: who was an administrator is
+    an operator. Return the names of who has said so where that is not enough yet, else nobody. Raise
     ``MembershipError`` in a flock without acts, on a node that may not say so, for whom is no member,
     to withdraw the only keeper, and when the disk refuses; ``WantsPhraseError`` where the phrase is
     missing."""

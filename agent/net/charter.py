@@ -98,8 +98,8 @@ class Charter:
 
     @property
     def heads(self) -> Heads:
-        """Return the names, sorted, of the newest acts, on which no other act stands; not those by
-        which machines left, and not those that older versions may lack."""
+        """Return the names, sorted, of the newest acts, on which no other act stands, 64 at most; not
+        those by which machines left, and not those that older versions may lack."""
         acts = {name: act for name, act in self._stood_on() if not self._is_new(act)}
         stood_on = {each for act in acts.values() for each in act.stands_on}
         return tuple(sorted(acts.keys() - stood_on))[:HEADS_MAX]

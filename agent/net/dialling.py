@@ -123,8 +123,8 @@ class Dialler:
             self.found(peer, [address], proven=True)
 
     def unannounced(self, peer: NodeId) -> None:
-        """Forget how to reach a peer that took its multicast announcement back, unless a link or
-        member had shown its address: such a peer is still called, but rarely."""
+        """Forget how to reach a peer that took its multicast announcement back and is not linked,
+        unless a link or member had shown its address: such a peer is still called, but rarely."""
         target = self._targets.get(peer)
         if target is None or not target.proven:
             self.gone(peer)

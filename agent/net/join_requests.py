@@ -152,8 +152,9 @@ class JoinRequests:
     def begin(self, sent: bytes, applicant: Applicant, user: str, host: str) -> tuple[bytes, bytes]:
         """Begin a request from this host, of which nobody is told yet, after ending an earlier one
         of the same machine from there; return its number and this side's commitment to its nonce.
-        An empty ``user`` is not told; ``sent``: the request as it came, for the code. Raise
-        ``MembershipError`` when there are too many; the earlier one has ended then, too."""
+        An empty ``user`` is not told; ``sent``: the request as it came, for the code. Where no room is
+        left, another one that nobody has admitted is ended. Raise ``MembershipError`` when there are
+        too many all the same; the earlier one has ended then, too."""
         origin = origin_of(host)
         self._end_earlier(applicant.node_id, origin)
         self._check_room(origin)

@@ -133,7 +133,8 @@ class Roster:
         return Departure(node_id, name, statement.time_s, statement.kind == EXPELLED)
 
     def keepers(self) -> list[str]:
-        """Return the ids of the members that may hold the authority's key, sorted."""
+        """Return the ids, sorted, of those who may hold the authority's key and have not departed,
+        also where their certificate was not seen here."""
         ids = {node_id for kind, node_id in self._statements if kind == KEEPER}
         ids |= self.charter.rights.keepers.keys()
         standing = self.standing
@@ -190,9 +191,10 @@ class Roster:
     def depart(
         self, authority: Authority, kind: str, node_id: str, signer: Signer | None
     ) -> Statement:
-        """State that a node no longer belongs (``kind``: expelled or left), take that in, unsaved,
-        and return the statement; of a keeper it lists, where there is a ``signer``, which of its
-        words stay valid. Raises ``MembershipError`` where it cannot be recorded."""
+        """State that a node no longer belongs (``kind``: expelled or left), take that in, unsaved, if
+        the word of the ``signer`` counts, and return the statement, either way; of a keeper it lists,
+        where there is a signer, which of its words stay valid. Raise ``MembershipError`` for another
+        flock's authority or a roster that is full."""
         standing = self.standing
         kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ())
         if signer is not None and standing.was_keeper(node_id):

@@ -34,8 +34,8 @@ class Interface(NamedTuple):
 
 def interfaces() -> Iterator[Interface]:
     """Yield each IPv4 address of this machine, on an interface with a hardware address, whose network
-    has room for others and is no loopback. Raise ``OSError`` or ``ValueError`` when the system tells
-    none that make sense."""
+    has room for others and is no loopback. Raise ``OSError`` when the system does not tell them,
+    ``ValueError`` for what is no address."""
     for each in psutil.net_if_addrs().values():
         hardware = next((one.address for one in each if one.family == psutil.AF_LINK), "")
         hardware = hardware.replace("-", ":").lower()
