@@ -47,8 +47,9 @@ class Administering:
 
     async def appoint(self, member: str, what: Given, phrase: str, *, withdraw: bool) -> Acted:
         """Make a member an administrator or keeper, or end that; return who it is and who has said
-        so where that is not enough yet. Raise ``ServiceError`` where this machine may not,
-        ``WantsPhraseError`` where the phrase is missing."""
+        so where that is not enough yet. Raise ``ServiceError`` without a flock, for an unknown
+        member, where this machine may not, or while other work is under way; ``WantsPhraseError``
+        where the phrase is missing."""
 
         async def act(membership: Membership) -> Acted:
             node = self._known(member)
@@ -59,8 +60,9 @@ class Administering:
 
     async def set_role(self, member: str, role: str, phrase: str) -> Acted:
         """Make a member an operator or a helper; return who it is and who has said so where that is
-        not enough yet. Raise ``ServiceError`` where this machine may not, ``WantsPhraseError``
-        where the phrase is missing."""
+        not enough yet. Raise ``ServiceError`` without a flock, for an unknown member, where this
+        machine may not, or while other work is under way; ``WantsPhraseError`` where the phrase is
+        missing."""
 
         async def act(membership: Membership) -> Acted:
             node = self._known(member)
@@ -69,9 +71,9 @@ class Administering:
         return await self._do("give roles", act)
 
     async def recover(self, phrase: str, *, check: bool) -> str:
-        """Make this machine the flock's only administrator by the recovery phrase or, with
-        ``check``, only compare the phrase; return the flock's name. Raise ``ServiceError`` where
-        the phrase is not right."""
+        """Make this machine the flock's only administrator, and a keeper, by the recovery phrase or,
+        with ``check``, only compare the phrase; return the flock's name. Raise ``ServiceError`` where
+        the phrase is not right, without a flock, or while other work is under way."""
 
         async def act(membership: Membership) -> str:
             if check:
@@ -84,7 +86,8 @@ class Administering:
 
     async def upgrade(self) -> PhraseShown:
         """Found administrators for a flock of an older version that has none, with this machine the
-        first, and return the recovery phrase; raise ``ServiceError`` on one that is no keeper."""
+        first, and return the recovery phrase; raise ``ServiceError`` on one that is no keeper, in a
+        flock that has some, or while other work is under way."""
 
         async def act(membership: Membership) -> PhraseShown:
             return PhraseShown(membership.flock.name, await administration.upgrade(membership))
@@ -93,8 +96,9 @@ class Administering:
 
     async def renew_phrase(self, phrase: str) -> PhraseShown:
         """Draw another recovery phrase, or agree to the one that another administrator drew; return
-        it (empty then) and who has said so where that is not enough yet. Raise ``ServiceError``
-        where this machine may not, ``WantsPhraseError`` where the old phrase is missing."""
+        it (empty then) and who has said so where that is not enough yet. Raise ``ServiceError`` on a
+        machine that is no keeper or may not, or while other work is under way; ``WantsPhraseError``
+        where the old phrase is missing."""
 
         async def act(membership: Membership) -> PhraseShown:
             fresh, agreed = await administration.renew_phrase(membership, phrase)
@@ -103,8 +107,9 @@ class Administering:
         return await self._do("renew the phrase", act)
 
     def waiting(self) -> Iterator[Reason]:
-        """Yield what an administrator or keeper should look at: acts that wait for voices, audits
-        cut short, a key of the flock that is locked or lies in clear; nothing without a flock."""
+        """Yield what an administrator or keeper should look at: that the flock has no acts yet, acts
+        that wait for voices, audits cut short, a key of the flock that is locked or, on a keeper,
+        lies in clear; nothing without a flock."""
         try:
             network = self._network("act")
         except ServiceError:

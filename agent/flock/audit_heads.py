@@ -30,8 +30,8 @@ class AuditHeads:
         """Whose audit is shorter, or another, than it was: with the number of its last entry then."""
 
     def load(self) -> None:
-        """Read the remembered ends of peers' audits from the file; a file that cannot be read is
-        logged and counts as empty."""
+        """Read the remembered ends of peers' audits from the file, of at most a thousand nodes;
+        nothing where there is no file. What is damaged is logged, and what was read before stays."""
         try:
             with self._path.open("rb") as file:
                 told = json.loads(file.read(FILE_BYTES_MAX))
@@ -48,8 +48,8 @@ class AuditHeads:
 
     def heard(self, node: NodeId, number: int, value: str) -> bool:
         """Remember the number and hash of the last entry in a peer's audit, as it tells them; tell
-        whether that is news to be saved. Where it contradicts what the peer told before, log that
-        and note the peer in ``cut``."""
+        whether that is news to be saved. A lower number, or another hash for a known one, is not
+        remembered but noted in ``cut``, and logged once; telling a known end again clears that."""
         known = self._known.setdefault(node, {})
         highest = max(known, default=0)
         if number < highest or known.get(number, value) != value:

@@ -46,7 +46,7 @@ class FlockAudit:
 
     def note_news(self, network: FlockNetwork) -> None:
         """Write acts on the flock and new members into this machine's audit that came since the
-        last call; the first call only notes what there is."""
+        last call; the first call after ``follow`` writes none. Do nothing before ``follow``."""
         if self._audit is None:
             return
         roster = network.membership.roster

@@ -75,9 +75,9 @@ class AddressBook:
 
     def note(self, node: NodeId, addresses: Sequence[Address], *, first_hand: bool) -> bool:
         """Note addresses of a node, without saving them, and tell whether they are news. What a
-        node says of itself (``first_hand``) replaces the rest, what others say is added behind; a
-        few of each node are kept, and the node noted longest ago makes room when there are too
-        many."""
+        node says of itself (``first_hand``) replaces the rest, what others say is added behind.
+        Eight of each node are kept; of more than a thousand nodes, the one whose news is oldest
+        goes."""
         known = self.of(node)
         if first_hand:
             merged = tuple(addresses)[:ADDRESSES_MAX]
@@ -181,7 +181,8 @@ def read_gossip(body: bytes) -> Heard:
 def own_places(listen: Iterable[str], port: int) -> list[Address]:
     """Return where others may reach this node on this port, eight places at most: where it listens,
     or, if nothing or ``::`` or ``0.0.0.0`` is set, at this machine's addresses. Link-local ones are
-    left out, even if none remains. Raise ``OSError`` when the system does not tell them."""
+    left out, even if none remains. Raise ``OSError`` when the system does not tell them,
+    ``ValueError`` for a name in ``listen``."""
     hosts = reached_at(tuple(listen), own_addresses())
     return [Address(host, port) for host in hosts if _reachable(host)][:ADDRESSES_MAX]
 

@@ -66,8 +66,8 @@ class Admissions:
     ) -> JoinRequestView:
         """Let a machine in that asks (``admit``), or refuse it, here or by asking the keeper that
         it asked, and return its request as it was. An empty ``code`` is not compared. Raise
-        ``MembershipError`` when this node is no administrator's, the request is over or has another code, or
-        that keeper refuses or is not reached; nothing is decided then, as far as is known."""
+        ``MembershipError`` when this node is no administrator's, the request is over or has another
+        code, or that keeper refuses or is not reached; nothing is decided then, as far as is known."""
         self._membership.check_administrator("let machines in")
         found = [each for each in self._open() if each[1].request == request]
         if not found:

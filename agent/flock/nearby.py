@@ -55,10 +55,10 @@ class NearbyFlocks:
         return heard.trouble_text if heard is not None else ""
 
     async def flocks(self) -> list[NearbyFlock]:
-        """Look for flocks on this network, for some seconds the first time, and return them in the
-        order of names, those that have not answered (no name) last; the own one is among them if
-        others of it are heard. Listening goes on for five minutes. Where the network cannot be
-        listened to, only flocks at typed addresses are found."""
+        """Look for flocks on this network, for some seconds the first time, and at the addresses of
+        the settings where this machine has no flock; return them, some 32 at most, in the order of
+        names, those that have not answered (no name) last. The own one is among them if others of it
+        are heard. Listening goes on for five minutes; where it cannot be done, nothing is raised."""
         async with self._looking:
             await self._listen()
             places = self._places()
@@ -79,8 +79,8 @@ class NearbyFlocks:
         return sorted(found, key=lambda each: (not each.name, each.name.casefold(), each.flock))
 
     async def heard_of(self, flock_id: str) -> list[Address]:
-        """Return where machines of this flock were heard, one of each first; listens for some
-        seconds the first time, and five minutes on."""
+        """Return the addresses where machines of this flock were heard, one of each machine first;
+        empty when none was. Listen for some seconds the first time, and five minutes on."""
         async with self._looking:
             await self._listen()
         return _addresses(self._places().get(flock_id, {}))

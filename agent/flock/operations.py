@@ -172,8 +172,8 @@ class FlockOperations:
         ]
 
     def role_of(self, node: NodeId) -> str:
-        """Return what a member is in the flock: administrator, operator or helper; a helper without
-        one."""
+        """Return what a member is in the flock: administrator, operator or helper; a helper when
+        this node has no flock."""
         network = self._own.network
         return HELPER if network is None else network.membership.roster.standing.role(node)
 
@@ -200,9 +200,9 @@ class FlockOperations:
     @_one_at_a_time
     async def create(self, name: str) -> Joined:
         """Make a flock of this name with this node as its first member, begin its network, and
-        return what a client is told, the recovery phrase too, this once. Raise ``ServiceError`` when this machine has a flock, the port
-        or the name cannot be had, the disk refuses, or other work is under way; where the flock was
-        made and its network did not begin, it raises too, and this machine belongs to it."""
+        return what a client is told, the recovery phrase too, this once. Raise ``ServiceError`` when
+        this machine has a flock, the port or the name cannot be had, the disk refuses, or other work
+        is under way; also where only its network did not begin: this machine belongs to it then."""
         own, wrong = self._own, fault_of_name(name)
         if wrong is not None:
             raise RefusedError(ErrorCode.REFUSED, wrong)
@@ -218,8 +218,9 @@ class FlockOperations:
     @_one_at_a_time
     async def join(self, text: str, elsewhere: Sequence[Address] = ()) -> Joined:
         """Join the flock of the invitation in this text, whose keepers may be ``elsewhere`` too,
-        begin its network, and return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port cannot be
-        had, the invitation is none or is refused, nobody answers, or other work is under way."""
+        begin its network, and return what a client is told. Raise ``ServiceError`` when this machine
+        has a flock, the port cannot be had, the invitation is none or is refused, nobody answers, or
+        other work is under way; also where only the network did not begin: it is a member then."""
         own = self._own
         invitation = parse_invitation(text)
         places = dict.fromkeys((*invitation.addresses, *elsewhere))
@@ -237,8 +238,9 @@ class FlockOperations:
     @_one_at_a_time
     async def join_asked(self, request: Request) -> Joined:
         """Join the flock that was asked and has let this machine in, begin its network, and return
-        what a client is told. Raise ``ServiceError`` when the port cannot be had, the certificate
-        cannot be fetched, or other work is under way."""
+        what a client is told. Raise ``ServiceError`` when this machine has a flock, the port or the
+        certificate cannot be had, or other work is under way; also where only the network did not
+        begin: it is a member then."""
         with self._port_had() as had:
             membership = await request.collect()
             log.info("joined the flock %s, which was asked", membership.flock.name)
@@ -256,10 +258,10 @@ class FlockOperations:
     async def invite(
         self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S, role: str = ""
     ) -> Invitation:
-        """Make an invitation for so many machines and seconds, as what the role says, tell the other keepers of it and
-        return it; keepers that do not answer in time are not waited for. Raise ``ServiceError``,
-        with none made, when this node has no flock or is no keeper, a limit is out of range, or
-        other work is under way."""
+        """Make an invitation for so many machines and seconds, as what the role says, tell the other
+        keepers of it and return it; keepers that do not answer in time are not waited for. Raise
+        ``ServiceError``, with none made, when this node has no flock, is no keeper or no
+        administrator's, a limit is out of range, the disk refuses, or other work is under way."""
         network = self._network("invite")
         own = await asyncio.to_thread(_own_addresses)
         hosts = reached_at(self._own.settings.listen, own)
@@ -279,10 +281,10 @@ class FlockOperations:
     @_one_at_a_time
     async def expel(self, name_or_id: str, phrase: str = "") -> Expelled:
         """Expel a member by its name, in whatever case, or its id; return who that is, with a warning
-        when it was a keeper, and who has said so where that is not enough. Raise ``ServiceError``
-        without a flock, when nobody, several or this machine have the name, when this machine is no
-        administrator's, and while other work is under way; ``WantsPhraseError`` where the recovery
-        phrase is missing."""
+        when it was a keeper or its person has other machines, or who has said so where that is not
+        enough. Raise ``ServiceError`` without a flock, when nobody, several or this machine have the
+        name, when this machine is no administrator's, and while other work is under way;
+        ``WantsPhraseError`` where the recovery phrase is missing."""
         network = self._network("expel")
         node = self._member_called(name_or_id)
         if node == network.membership.node_id:
@@ -296,8 +298,9 @@ class FlockOperations:
     async def leave(self, *, even_as_last_keeper: bool = False) -> str:
         """Hand back what runs here, leave the flock, set its table aside and go on alone under a
         new id; return a sentence when the others could not be told, else an empty text. Raise
-        ``ServiceError`` without a flock, while other work is under way, and for the last keeper
-        unless ``even_as_last_keeper``."""
+        ``ServiceError``, with nothing done, without a flock, while other work is under way, and for
+        the last keeper unless ``even_as_last_keeper``. Where the disk refuses, the node has begun
+        anew, in the flock or without, when that is raised; an error of beginning anew passes on."""
         own, network = self._own, self._network("leave")
         membership = network.membership
         if membership.last_keeper and not even_as_last_keeper:
@@ -318,10 +321,10 @@ class FlockOperations:
         return [] if network is None else network.admissions.requests()
 
     async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
-        """Let a machine in that asks (``admit``), or refuse it; return its request as it was. Only
-        a keeper does, by the act of a person there: the one that was asked, or another one, which
-        passes the decision on. Raise ``ServiceError`` when the request is over, has another code
-        (an empty one is not compared) or cannot be decided here."""
+        """Let a machine in that asks (``admit``), or refuse it, here or by asking the keeper that it
+        asked; return its request as it was. An empty ``code`` is not compared. Raise
+        ``ServiceError`` without a flock, on a machine that is no administrator's, when the request
+        is over or has another code, or that keeper refuses or is not reached."""
         network = self._network("answer requests")
         reach = network.addresses_of
         return await network.admissions.decide(request, code, reach, admit=admit)
@@ -343,8 +346,8 @@ class FlockOperations:
     # -- wiring ----------------------------------------------------------------------------
 
     def network_of(self, membership: Membership) -> FlockNetwork:
-        """Return the network of a membership, with this node's settings and files, not started yet; the
-        audit tells it from now on what happens in the flock."""
+        """Return the network of a membership, with this node's settings and files, not started yet;
+        it will tell peers how far the audit of this node goes, if one is followed."""
         own = self._own
         book = AddressBook(own.home.data / ADDRESS_BOOK)
         network = FlockNetwork(

@@ -67,9 +67,9 @@ class OwnJoinRequest:
 
     async def ask(self, reference: str) -> AskView:
         """Ask a flock, by its name, its id or a keeper's address, to let this machine in; people
-        there see the request when this returns. An earlier one is withdrawn first. Raise
-        ``ServiceError`` when this machine has a flock, several or none are meant, the port cannot
-        be had, or asking fails."""
+        there see the request when this returns. An earlier one is withdrawn first, also where asking
+        fails then. Raise ``ServiceError`` when this machine has a flock, several or none are meant,
+        the port cannot be had, or asking fails."""
         own = self._own
         if own.network is not None:
             verb = "was sent away from" if own.network.expelled else "belongs already to"

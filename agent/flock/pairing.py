@@ -46,7 +46,8 @@ class Pairing:
 
     def name_of(self, node: NodeId) -> str:
         """Return the name of the person to whom a paired machine belongs, with a part of the key
-        where two have one name; empty for a machine that is not paired."""
+        where two have one name; empty for a machine that is not paired or was taken away from its
+        person, and without a flock."""
         people = self.people
         if node not in people.ever or people.is_lost(node):
             return ""
@@ -57,7 +58,7 @@ class Pairing:
 
     def left_of(self, node: NodeId) -> str:
         """Return a warning for who expels a machine whose person has other machines, which still
-        speak for him; empty where there are none."""
+        speak for him; empty where there are none. Raise ``ServiceError`` without a flock."""
         network = self._network("look")
         rights = network.membership.roster.charter.rights
         others = [each for each in rights.machines(rights.person(node)) if each != node]
@@ -80,8 +81,8 @@ class Pairing:
 
     async def show(self) -> Paired:
         """Make a new pairing code, in place of the last, and return it with who this machine's
-        person is and until when it can be typed. Raise ``ServiceError`` where this machine cannot
-        be paired."""
+        person is and until when it can be typed, in ms since 1970. Raise ``ServiceError`` without a
+        flock, in one without acts, and on a machine that was taken away from its person."""
         membership = self._network("be paired").membership
         pairing.check_pairs(membership)
         code = pairing.new_code()
@@ -91,8 +92,8 @@ class Pairing:
 
     async def typed(self, code: str) -> bytes:
         """Note the code that a person typed here, as another machine shows it, and return the tag
-        by which to ask members for it. Raise ``ServiceError`` for a typing error, and where this
-        machine is paired already."""
+        by which to ask members for it. Raise ``ServiceError`` without a flock, for a typing error,
+        and where this machine is paired already or an administrator's."""
         membership = self._network("be paired").membership
         pairing.check_is_new(membership)
         self._typed = await asyncio.to_thread(CodeKey.of, code, membership.flock.flock_id)
@@ -100,7 +101,8 @@ class Pairing:
 
     def consent(self, shown_on: NodeId, met: Met) -> bytes:
         """Return this machine's signed consent to belong to the person that a member named; empty
-        where no code was typed here or that member has not proven that it knows it."""
+        where no code was typed here or that member has not proven that it knows it. Raise
+        ``ServiceError`` without a flock, and where this machine is paired meanwhile."""
         membership = self._network("be paired").membership
         if self._typed is None:
             return b""
@@ -112,8 +114,9 @@ class Pairing:
 
     async def meet(self, asking: NodeId, tag: bytes, consent: bytes) -> Met:
         """Answer a member that proves to know the code shown here with this machine's person; given
-        its consent, sign that it belongs to this person. Raise ``ServiceError`` where it does not
-        know the code, or may not be paired."""
+        its consent, sign that it belongs to this person: the code is used up then, even where that
+        fails. Raise ``ServiceError`` where it does not know the code or may not be paired, without a
+        flock, and, to sign, while other work is under way."""
         membership, shown = self._network("be paired").membership, self._shown
         if shown is None or not shown.is_meant(asking, tag, time.monotonic()):
             raise ServiceError("no such code is shown here")
@@ -125,7 +128,8 @@ class Pairing:
 
     async def settled(self, person: str) -> Paired:
         """Wait until this node has heard that it belongs to this person, and return who that is;
-        raise ``ServiceError`` where that takes too long."""
+        the code that was typed is forgotten then. Raise ``ServiceError`` after ten seconds, and
+        without a flock."""
         membership = self._network("be paired").membership
         heard = asyncio.Event()
         unwatch = membership.roster.watch(heard.set)
@@ -145,8 +149,9 @@ class Pairing:
 
     async def unpair(self, member: str, phrase: str) -> Acted:
         """Take a machine away from its person; return which one it is and who has said so where
-        that is not enough yet. Raise ``ServiceError`` where this machine may not,
-        ``WantsPhraseError`` where the phrase is missing."""
+        that is not enough yet. Raise ``ServiceError`` without a flock, for an unknown member or one
+        whose person has no other machine, where this machine may not, or while other work is under
+        way; ``WantsPhraseError`` where the phrase is missing."""
 
         async def act(membership: Membership) -> Acted:
             node = self._known(member)

@@ -69,8 +69,9 @@ class AuditLog:
     def note(
         self, who: str, what: str, on: str = "", came_from: str = "", outcome: str = "done"
     ) -> None:
-        """Write an entry soon; in the loop. Of what is refused to somebody only so much is written in a
-        minute, so that nobody pushes out what was done."""
+        """Write an entry a moment later, its texts cut to 200 characters; to be called in the loop. Of
+        each ``who``, 30 entries a minute whose outcome is not "done" are written, and none while
+        10,000 wait: an entry of its own says how many were left out."""
         if len(self._pending) >= PENDING_MAX or self._is_one_too_many(who, outcome):
             self._lost += 1
             return
@@ -89,17 +90,19 @@ class AuditLog:
         return self._refused[who] > REFUSED_MAX
 
     async def close(self) -> None:
-        """Wait until all entries are written."""
+        """Wait until all entries are written; what the disk does not take is logged and lost."""
         if self._writing is not None:
             await self._writing
 
     async def open(self) -> None:
-        """Find the last entry; a file that cannot be read is logged."""
+        """Find the last entry; a line that makes no sense is logged. Raise ``OSError`` when the disk
+        refuses."""
         await asyncio.to_thread(self._written, [])
 
     async def entries(self, first: int, limit: int) -> tuple[tuple[AuditEntry, ...], int]:
-        """Return entries from this number on, the latest for 0, and the number of the last. Raises
-        ``OSError``."""
+        """Wait until what was noted is written, and return at most ``limit`` entries, those from the
+        number ``first`` on or, for 0, the latest, and the number of the last that is kept, 0 without
+        any. Raise ``OSError`` when the files cannot be read."""
         await self.close()
         found = await asyncio.to_thread(self._kept)
         last = found[-1].number if found else 0
@@ -112,8 +115,9 @@ class AuditLog:
     def first_broken(
         entries: Iterable[AuditEntry], witnessed: Mapping[int, str]
     ) -> tuple[int, Phrase | None]:
-        """Return the number of the first entry that is wrong, and why; 0 and None where all are
-        right. ``witnessed`` are the hashes of entries, by number, that others know."""
+        """Return the number of the first entry that is wrong, or is missing at the end as others know
+        a later one, and why; 0 and None where all are right. ``witnessed`` are the hashes of
+        entries, by number, that others know."""
         before: AuditEntry | None = None
         for entry in entries:
             wrong = _wrong(entry, before, witnessed)

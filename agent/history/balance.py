@@ -35,9 +35,9 @@ class Shares(NamedTuple):
 
 
 def shares_of(life: Life, reading: DerivedState, home: NodeId, here: NodeId) -> Shares:
-    """Return the computing time that this machine (``here``) gave to others and took from them for
-    a task that has ended, by the runs of its last generation; earlier ones were counted at their
-    ends. An empty ``home`` stands for others' work."""
+    """Return how long, for a task that has ended, others ran it where ``home`` is this machine
+    (``here``); else, also for an empty ``home``, how long this one did, and how much of that came
+    to no end here, copies of runs left out. Only runs of its last generation count."""
     runs = [run for run in life.runs if run.generation == effective_generation(life)]
     if home == here:
         others = (run for run in runs if run.host != here)

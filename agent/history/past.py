@@ -95,8 +95,8 @@ class Past:
         self._trimmed_s = -TRIM_EVERY_S
 
     async def start(self, store: PastStore) -> None:
-        """Keep from now on, and first what the table has and nobody kept; raise ``sqlite3.Error``
-        when the database does not answer."""
+        """Keep what ends from now on and, written a moment after this returns, what has ended in the
+        table and was not kept; raise ``sqlite3.Error`` when the database does not answer."""
         self._known = await asyncio.to_thread(store.versions)
         self._store = store
         for workflow, found in self._table().workflows.items():
@@ -115,9 +115,8 @@ class Past:
         self._store = None
 
     def noticed(self, notice: object) -> None:
-        """Have a workflow kept a moment later, at once complete, when the last of its tasks has
-        ended or its outcome has changed, also where it leaves the table meanwhile; other notices
-        are ignored."""
+        """Have a workflow written a moment later when the last of its tasks has ended, the outcome of
+        one changes after that, or it leaves the table before it was kept; ignore other notices."""
         match notice:
             case TaskMoved(task, _, after) if after in ENDED:
                 self._ended(task)

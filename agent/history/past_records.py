@@ -134,7 +134,8 @@ def pack(records: Records) -> bytes:
 
 
 def unpack(packed: bytes) -> Records:
-    """Return the records that were packed; raise ``ValueError`` for what is damaged."""
+    """Return the records that were packed; raise ``ValueError`` or ``msgspec.MsgspecError`` for what
+    is damaged."""
     try:
         return _decode(zlib.decompress(packed))
     except zlib.error as error:
@@ -152,8 +153,9 @@ def table_of(records: Records) -> Table:
 
 
 def row_of(ended: Ended) -> PastRow:
-    """Return the row that lists show of an ended workflow: times, machines and programs by name,
-    why it failed, and the words by which it is found."""
+    """Return the row that lists show of an ended workflow: times, machines and programs by name, the
+    first step that failed and why, and the words by which it is found. Gates count as tasks, but
+    their runs not as attempts."""
     records, table = ended.records, table_of(ended.records)
     spec, names = records.workflow.spec, records.names
     host, programs = names[spec.host], _programs(records.workflow)
@@ -195,7 +197,8 @@ class Times(NamedTuple):
 
 def times_of(table: Table, workflow: Workflow, seen_ms: int) -> Times:
     """Return the times of a workflow that has ended, as every node tells them; the end of one that was
-    cancelled while nothing of it ran is ``seen_ms``. It is never before the submission."""
+    cancelled while nothing of it ran is ``seen_ms``. No end is before the submission, and what never
+    began has waited until its end."""
     submitted_ms = workflow.spec.submitted[0]
     begun_ms, ended_ms = span_of_workflow_ms(workflow, table)
     ended_ms = max(submitted_ms, ended_ms or seen_ms)
@@ -204,7 +207,8 @@ def times_of(table: Table, workflow: Workflow, seen_ms: int) -> Times:
 
 
 def worked_ms_of(table: Table, workflow: Workflow) -> int:
-    """Return how long machines worked for a workflow, as every node tells it."""
+    """Return how long machines worked for a workflow, as every node tells it; gates, and runs whose
+    end their machine has not told, are left out."""
     tasks = (each.task for each in workflow.spec.tasks if not each.gate)
     return sum(_worked_ms(run) for task in tasks for run in _runs(table, task))
 

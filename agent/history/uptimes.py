@@ -64,15 +64,16 @@ class Uptimes:
         self._looking = asyncio.create_task(self._look_often())
 
     async def close(self) -> None:
-        """Stop watching how long machines are up, and write what was seen to the disk."""
+        """Stop watching how long machines are up, and write what was seen to the disk; a failure is
+        only logged. Do nothing before ``begin``."""
         if self._looking is not None:
             self._looking.cancel()
             self.look()
             await asyncio.to_thread(self._keep)
 
     def heed(self, event: Event) -> None:
-        """Note from an event which machines belong to the flock, or are linked from now on; other
-        events are ignored."""
+        """Note from an event which machines belong to the flock, and forget the times of others, or
+        which are linked from now on; other events are ignored."""
         match event:
             case MembersChanged():
                 self.look()
@@ -87,8 +88,9 @@ class Uptimes:
                 pass
 
     def look(self) -> None:
-        """Count the time since the last look as up or down for each known machine, in working
-        hours; older times fade."""
+        """Count the working hours since the last look as up, for this machine and those linked now,
+        or as down for others; older times fade. After more than five minutes they count as down for
+        this machine and not at all for others; nothing counts where the clock was set back."""
         since_s, now_s = self._seen_s, self._now_s()
         self._seen_s = now_s
         if not 0.0 < since_s < now_s:  # the first look, or the clock was set back
@@ -104,8 +106,8 @@ class Uptimes:
             )
 
     def shares(self) -> dict[NodeId, float]:
-        """Return for each machine in which share of working hours it was up; those that were not
-        watched for long are left out."""
+        """Return for each machine in which share (0 to 1) of working hours it was up; those that were
+        watched for less than four hours of them are left out."""
         return {
             node: up_s / (up_s + down_s)
             for node, (up_s, down_s) in self._times.items()
@@ -124,8 +126,9 @@ class Uptimes:
 
     def view(self) -> CopiesView:
         """Look now, and return for people how many copies there are and are advised, how much of working
-        hours they keep results available (nothing with too few machines), and of each machine, by its
-        id, for how much of them it was up."""
+        hours they keep results available (nothing with too few machines), of each machine that was
+        watched for long, by its id, for how much of them it was up, and how many hours of watching
+        that rests on, on average."""
         self.look()
         shares = self.shares()
         hours = sum(up_s + down_s for up_s, down_s in self._times.values()) / 3_600
@@ -178,7 +181,8 @@ class Uptimes:
 
 
 def working_s(begins_s: float, ends_s: float) -> float:
-    """Return how much of a stretch of time lies within working hours, by this machine's clock."""
+    """Return how many seconds of a stretch of time lie within working hours, Monday to Friday from
+    8:00 to 18:00 by this machine's clock; 0 where it ends before it begins."""
     begins, ends = (datetime.fromtimestamp(each) for each in (begins_s, ends_s))  # noqa: DTZ006
     midnight = datetime.combine(begins.date(), datetime.min.time())
     worked = timedelta()

@@ -130,7 +130,7 @@ class Pen:
 
 def has_consented(flock_id: str, act: Act) -> bool:
     """Tell whether the machine that a pairing act names has itself signed that it agrees to belong
-    to this person."""
+    to this person; False for a consent that cannot be read."""
     try:
         consent = _consent.decode(act.data)
         key = _public(consent.key)
@@ -151,7 +151,8 @@ def founding(pen: Pen, authority: Authority, act: Act) -> Act:
 
 
 def has_founded(flock: Flock, act: Act) -> bool:
-    """Tell whether the flock's authority has signed this as a founding."""
+    """Tell whether the flock's authority has signed this as the founding by whoever it names; that
+    one's own signature is not checked."""
     if act.kind != FOUNDED or act.stands_on or act.whom != act.by:
         return False
     return _verified(flock.key, act.authority, signed_part(flock.flock_id, act))

@@ -35,9 +35,10 @@ from agent.net.rights import Rights
 async def appoint(
     membership: Membership, node_id: str, what: str, phrase: str = "", *, withdraw: bool = False
 ) -> list[str]:
-    """Make a member an administrator or keeper (``what``), or end that. Return the names of who has
-    said so where that is not enough yet, else nobody. Raise ``MembershipError`` on a node that may not
-    say so, for whom is no member, and when the disk refuses; ``WantsPhraseError`` where the phrase is
+    """Make a member an administrator or keeper (``what``), or end that: who was an administrator is
+    an operator. Return the names of who has said so where that is not enough yet, else nobody. Raise
+    ``MembershipError`` in a flock without acts, on a node that may not say so, for whom is no member,
+    to withdraw the only keeper, and when the disk refuses; ``WantsPhraseError`` where the phrase is
     missing."""
     if what == ADMINISTRATOR:
         return await set_role(membership, node_id, "operator" if withdraw else what, phrase)
@@ -47,14 +48,15 @@ async def appoint(
 
 
 async def set_role(membership: Membership, node_id: str, role: str, phrase: str = "") -> list[str]:
-    """Make a member an administrator, operator or helper; returns and raises what ``appoint``
-    does."""
+    """Make a member an administrator, operator or helper. Return the names of who has said so where
+    that is not enough yet, else nobody; raise what ``appoint`` raises."""
     return await act_by_voices(membership, ROLE, node_id, role, phrase)
 
 
 async def expel(membership: Membership, node_id: str, phrase: str = "") -> list[str]:
-    """Expel a member for ever; return who has said so where that is not enough yet, else nobody.
-    Raise ``MembershipError`` where this node may not or the disk refuses, ``WantsPhraseError``
+    """Expel a member for ever, and end the invitations that it knew as a keeper; return the names of
+    who has said so where that is not enough yet, else nobody. Raise ``MembershipError`` where this
+    node may not, for itself or whom is no member, and when the disk refuses; ``WantsPhraseError``
     where the phrase is missing."""
     if not membership.roster.charter:
         await membership.state_expulsion(node_id)
@@ -67,7 +69,7 @@ async def expel(membership: Membership, node_id: str, phrase: str = "") -> list[
 async def recover(membership: Membership, phrase: str) -> None:
     """Make this machine the flock's only administrator, and a keeper, by its phrase alone: the way
     back when all others are lost. Raise ``MembershipError`` when it is not the phrase, the flock has
-    none, or the disk refuses."""
+    none, this machine was taken away from its person, or the disk refuses."""
     _check_acts(membership)
     _check_not_lost(membership.roster.charter.rights, membership.node_id)
     recovery = await _recovery(membership, phrase)
@@ -109,8 +111,10 @@ async def upgrade(membership: Membership) -> str:
 
 async def renew_phrase(membership: Membership, phrase: str = "") -> tuple[str, list[str]]:
     """Draw a new recovery phrase in place of the old one, or agree to the one that another
-    administrator has drawn; return it, empty where one was agreed to, and who has said so where that
-    is not enough yet. Raises what ``appoint`` does, also on a node that is no keeper."""
+    administrator has drawn; return it, empty where one was agreed to, and the names of who has said
+    so where that is not enough yet. Raise ``MembershipError`` in a flock without acts, on a node that
+    is no keeper or no administrator's, and when the disk refuses; ``WantsPhraseError`` where the old
+    phrase is missing."""
     authority = membership.authority("seal the flock's key")
     rights = membership.roster.charter.rights
     for each in rights.pending:
@@ -161,8 +165,9 @@ async def act_by_voices(
 ) -> list[str]:
     """Sign an act that may take several administrators, also with the recovery ``phrase`` if given.
     Return the names of who has said so where that is not enough yet, else nobody. Raise
-    ``MembershipError`` where this node may not or the disk refuses, ``WantsPhraseError`` where only
-    the phrase could complete it."""
+    ``MembershipError`` in a flock without acts, where this node may not say so, for a ``whom`` who is
+    no member, for another phrase than the flock's, and when the disk refuses; ``WantsPhraseError``,
+    with nothing signed, where only the phrase could complete it."""
     _check_acts(membership)
     roster, own = membership.roster, membership.node_id
     rights = roster.charter.rights

@@ -135,9 +135,9 @@ async def begin_request(
 ) -> Request:
     """Ask the keeper behind a door to let this machine in, with a key that is made and saved at
     ``path`` if there is none; its people see the request, with ``user`` unless that is empty, when
-    this returns. Raise ``MembershipError`` when this machine has a flock, its clock is wrong, or
-    the keeper declines or is not reached; the key stays then for another try. The authority's key goes
-    into the ``store`` if it comes here, a file for None."""
+    this returns. Raise ``MembershipError`` when this machine has a flock, its clock is wrong, the disk
+    refuses, or the keeper declines or is not reached; the key stays then for another try. The
+    authority's key goes into the ``store`` if it comes here, a file for None."""
     folder = identity.IdentityFolder(path, guard, store)
     refuse_second_flock(folder, door.flock.flock_id, clock())
     if fault := clock_fault(clock() - door.time_s):

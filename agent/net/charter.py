@@ -98,8 +98,8 @@ class Charter:
 
     @property
     def heads(self) -> Heads:
-        """Return the names, sorted, of the newest acts, on which no other act stands; not those by
-        which machines left, and not those that older versions may lack."""
+        """Return the names, sorted, of the newest acts, on which no other act stands, 64 at most; not
+        those by which machines left, and not those that older versions may lack."""
         acts = {name: act for name, act in self._stood_on() if not self._is_new(act)}
         stood_on = {each for act in acts.values() for each in act.stands_on}
         return tuple(sorted(acts.keys() - stood_on))[:HEADS_MAX]
@@ -123,10 +123,11 @@ class Charter:
     def joined(
         self, acts: Iterable[Act], may_found: Callable[[Act], bool], is_known: Callable[[str], bool]
     ) -> Charter:
-        """Return the charter with those of these acts added that are valid, itself where none is
-        new; ``may_found`` says whose founding counts where there is none yet, ``is_known`` who is
-        or was a member. Raise ``MembershipError`` for an act that is not signed by whom it names,
-        and when there are too many."""
+        """Return the charter with those of these acts added that may come in, itself where none is
+        new; what its signer may not sign or signed too often, and what stands on unknown acts, is
+        left out. ``may_found`` says whose founding counts where there is none yet, ``is_known`` who
+        is or was a member. Raise ``MembershipError`` for an act that is not signed by whom it names,
+        and for too many in all."""
         offered = {
             name: act
             for act in acts
@@ -264,7 +265,7 @@ class _Plain:
             self._bytes[act.by in self._departed] += len(encode(act))
 
     def has_room(self, act: Act) -> bool:
-        """Tell whether this one may come in besides."""
+        """Tell whether there is room for this one besides."""
         return len(encode(act)) <= MEMBERS_BYTES_MAX - self._bytes[act.by in self._departed]
 
 

@@ -105,10 +105,10 @@ class Dialler:
         self, peer: NodeId | None, addresses: Sequence[Address], *, proven: bool = False
     ) -> None:
         """Learn that these addresses lead to the peer, or with None each to whoever is there, and
-        call those who are not linked: at once where an address is news, whatever failed before.
-        Does not wait for the calls. ``proven``: a link or a member has shown it, so that nothing
-        that strangers tell takes its place. This node's own, those beyond the limit, which is
-        logged, and all after ``stop`` are ignored."""
+        call those who are not linked: where an address is news at once, or after three seconds for
+        a peer with a lower id. Does not wait for the calls. ``proven``: a link or a member has shown
+        it, so that nothing that strangers tell takes its place. This node's own, those that find no
+        room, which is logged, and all after ``stop`` are ignored."""
         if peer == self._me or self._stopped:
             return
         if peer is not None:
@@ -123,8 +123,8 @@ class Dialler:
             self.found(peer, [address], proven=True)
 
     def unannounced(self, peer: NodeId) -> None:
-        """Forget how to reach a peer that took its multicast announcement back, unless a link or
-        member had shown its address: such a peer is still called, but rarely."""
+        """Forget how to reach a peer that took its multicast announcement back and is not linked,
+        unless a link or member had shown its address: such a peer is still called, but rarely."""
         target = self._targets.get(peer)
         if target is None or not target.proven:
             self.gone(peer)
@@ -150,8 +150,8 @@ class Dialler:
         return [address for target in known for address in target.addresses[:AT_ONCE_MAX]]
 
     def retry(self) -> None:
-        """Have everybody who is not linked called again at once, as the network has changed and
-        what failed may work now; does not wait for the calls."""
+        """Have everybody who is not linked called again at once, peers with a lower id after three
+        seconds, as the network has changed; does not wait for the calls."""
         for target in self._targets.values():
             self._renew(target)
 

@@ -293,7 +293,8 @@ class Discovery:
 
 
 def explained_trouble(error: Exception) -> NoMulticast:
-    """Return why, by this error, multicast cannot be used."""
+    """Return the reason, for people, why multicast cannot be used, as this error tells it; an unknown
+    error is told by its text."""
     match error:
         case OSError(errno=errno.EADDRINUSE):
             return NoMulticast("PortOfMulticastTaken")
@@ -320,8 +321,9 @@ class Sighting:
 def own_record(
     node: NodeId, flock: str, version: int, port: int, hosts: Sequence[str]
 ) -> AsyncServiceInfo:
-    """Return the multicast record that announces this node of a flock at these hosts and this port;
-    ``version`` is that of the protocol."""
+    """Return the multicast record, not sent yet, that announces this node of a flock on this port of
+    these ``hosts``, which are IP addresses; ``version`` is that of the protocol. Raise ``OSError``
+    for a name among the hosts."""
     name = _NOT_IN_NAMES.sub("-", node)[:NAME_LENGTH_MAX]
     told: dict[str | bytes, str | bytes | None] = {
         "flock": flock,

@@ -114,12 +114,13 @@ class AuthorityFile:
 
     def load(self) -> Authority | None:
         """Return the flock's authority, None where this node is no keeper, or the system does not
-        give the key now (``locked``); raise ``MembershipError`` for a file that is wrong."""
+        give the key now (``locked`` says why then); raise ``MembershipError`` for a file that is
+        wrong."""
         return read_named(self._folder, AUTHORITY_KEY_FILE, self._read)
 
     def save(self, authority: Authority) -> None:
-        """Keep the key, which makes this node a keeper; raise ``NotKeptError`` when the disk
-        refuses."""
+        """Keep the key, which makes this node a keeper: in the system's store or, where there is none
+        or it refuses, in a file, in clear. Raise ``NotKeptError`` when the disk refuses."""
         content, self.in_clear, self.locked = authority.key_file, True, ""
         if self._store is not None:
             try:
@@ -130,7 +131,8 @@ class AuthorityFile:
         self._folder.write(AUTHORITY_KEY_FILE, content)
 
     def remove(self) -> None:
-        """Forget the key; raise ``MembershipError`` when the file cannot be removed."""
+        """Forget the key, if there is one; a store that refuses is logged, and the key stays there.
+        Raise ``MembershipError`` when the file cannot be removed."""
         if self._store is not None and not self.in_clear:
             try:
                 self._store.remove(self._name)
@@ -182,9 +184,9 @@ def save_certificate(folder: PrivateFolder, member: Member) -> None:
 
 
 def remove_identity(folder: PrivateFolder) -> None:
-    """Remove flock and key from the folder, the certificate first, so that another flock gets
-    another node; files that are missing are passed over. Raise ``MembershipError`` when one cannot
-    be removed."""
+    """Remove certificate, keys and flock from the folder, not the roster, so that another flock gets
+    another node; files that are missing are passed over. Raise ``MembershipError`` at the first that
+    cannot be removed; those before it are gone."""
     for name in (CERTIFICATE_FILE, AUTHORITY_KEY_FILE, KEY_FILE, FLOCK_FILE):
         folder.remove(name)
 

@@ -97,7 +97,7 @@ class InvitationBook:
         """Make an invitation; return its secret and when it expires, in seconds since 1970. Its
         hash is on disk before this returns; raise ``MembershipError`` for limits that are out of
         range, 200 that still let somebody in, or a disk that refuses. Of those that do no more,
-        the oldest are forgotten where there are too many, and all after 30 days."""
+        the oldest are forgotten where there are too many, and all 30 days after they expired."""
         if not 1 <= uses <= USES_MAX:
             raise MembershipError(f"an invitation has 1 to {USES_MAX} uses, not {uses}")
         if not 0 < valid_for_s <= VALID_S_MAX:

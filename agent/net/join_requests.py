@@ -132,9 +132,9 @@ class JoinRequests:
         return [each for each in self._requests.values() if each.state in OPEN]
 
     def decide(self, request: str, code: str, *, admit: bool) -> JoinRequest:
-        """Admit or refuse an open request, tell whoever watches the list, and return it as decided;
-        an empty ``code`` is not compared. Raise ``MembershipError`` when it is over, is joining
-        already or shows another code."""
+        """Admit an open request, which has ten minutes more then, or refuse it; tell whoever watches
+        the list, and return it as decided. An empty ``code`` is not compared. Raise
+        ``MembershipError`` when it is over, is joining already or shows another code."""
         for each in self.open():
             if each.request != request:
                 continue
@@ -152,8 +152,9 @@ class JoinRequests:
     def begin(self, sent: bytes, applicant: Applicant, user: str, host: str) -> tuple[bytes, bytes]:
         """Begin a request from this host, of which nobody is told yet, after ending an earlier one
         of the same machine from there; return its number and this side's commitment to its nonce.
-        An empty ``user`` is not told; ``sent``: the request as it came, for the code. Raise
-        ``MembershipError`` when there are too many; the earlier one has ended then, too."""
+        An empty ``user`` is not told; ``sent``: the request as it came, for the code. Where no room is
+        left, another one that nobody has admitted is ended. Raise ``MembershipError`` when there are
+        too many all the same; the earlier one has ended then, too."""
         origin = origin_of(host)
         self._end_earlier(applicant.node_id, origin)
         self._check_room(origin)

@@ -159,8 +159,8 @@ async def leave(
 ) -> str | None:
     """Leave the flock for good and delete its keys here; return None, or a sentence when no keeper
     could be told. Raise ``MembershipError`` for the last keeper, whose leaving ends the flock,
-    unless ``even_as_last_keeper``: nothing is done then; also when the disk refuses to delete,
-    after the others were told."""
+    unless ``even_as_last_keeper``: nothing is done then; also when the disk refuses: others may have
+    been told then, and some of the files are still here."""
     if membership.last_keeper and not even_as_last_keeper:
         raise MembershipError(
             "this machine is the flock's only keeper, nobody could join or stay when it leaves: "

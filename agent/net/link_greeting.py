@@ -145,8 +145,8 @@ class Greeting:
         self.connection.write(frame(Kind.WELCOME))
 
     def refuse(self, why: NoLink) -> None:
-        """End the greeting for this reason, tell it the other side if that speaks our protocol, and
-        close the connection. Do nothing once the greeting is over."""
+        """End the greeting for this reason, tell it the owner, and the other side if that speaks our
+        protocol, and close the connection. Do nothing once the greeting is over."""
         if self.over:
             return
         if self._understood:

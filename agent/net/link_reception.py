@@ -193,8 +193,9 @@ class Reception:
         return len(same) <= GREETINGS_PER_MEMBER_MAX
 
     def came_for(self, greeting: Greeting, protocol: str) -> bool:
-        """Hand the connection to whoever serves this other protocol and return True, or return
-        False when nobody does, so that it is for a link."""
+        """Hand the connection to whoever serves this other protocol, with the member as its peer whose
+        certificate it shows, and return True; return False when nobody does, so that it is for a
+        link."""
         serve = self._others.get(protocol)
         if serve is None:
             return False
@@ -259,8 +260,8 @@ class Transfers:
 
     def serve_other(self, greeting: Greeting, serve: StreamAcceptor, protocol: str) -> None:
         """Begin to serve a connection for another protocol and close it afterwards; refuse it when
-        there are too many of its origin. Where there are too many in all, one of the origin with
-        most ends instead."""
+        there are too many of its origin. Where there are too many in all, the oldest of the origin
+        with most ends instead, unless that is its own."""
         room = OTHERS_OF_MEMBERS if greeting.peer else OTHERS
         origin = greeting.peer or origin_of(greeting.address.host)
         pool = f"{protocol} {'of members' if greeting.peer else 'of strangers'}"

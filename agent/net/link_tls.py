@@ -367,8 +367,8 @@ class _StreamTransport(asyncio.Transport):
         self._protocol = protocol
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """Return ``ssl_object`` and ``sslcontext`` from TLS, everything else from the socket, and
-        ``default`` once it is gone."""
+        """Return ``ssl_object`` and ``sslcontext`` from TLS, everything else from the transport below,
+        and ``default`` where that does not know it or is not there."""
         if name == "ssl_object":
             return self._connection.tls
         if name == "sslcontext":

@@ -301,7 +301,7 @@ class Membership:
     async def take_acts(self, *acts: Act) -> bool:
         """Take in acts on the flock, save them with what follows from them for the keys here, and
         tell whether there was news. Raise ``MembershipError`` when they are not signed as they say or
-        the disk refuses."""
+        too many; ``NotKeptError`` when the disk refuses, where they count all the same."""
         news = self.roster.act(*acts)
         if news:
             self._roster_kept = False
@@ -329,9 +329,9 @@ class Membership:
         return member is not None and certificates.has_signed(member.certificate, signature, data)
 
     async def merge_roster(self, data: bytes) -> bool:
-        """Take in a peer's roster and save it; tell whether there was news. Raises
-        ``MembershipError`` for a roster that is wrong, and ``NotKeptError`` when this disk does not
-        take it; the news counts then all the same."""
+        """Take in a peer's roster and save it; tell whether there was news. Raise ``MembershipError``
+        for a roster that is wrong, with nothing taken in; ``NotKeptError`` when this disk does not
+        take it: the news counts then all the same."""
         news = self.roster.merge(data)
         if news:
             self._roster_kept = False
@@ -351,9 +351,9 @@ class Membership:
             await self.end_known_invitations()
             if self.keeper and self.roster.charter and not self.appointed:
                 await self._let_go_of_key()
-        except NotKeptError:
+        except MembershipError as error:
             self._roster_kept = False
-            raise
+            raise NotKeptError(str(error)) from error
 
     async def _let_go_of_key(self) -> None:
         async with self._disk:
@@ -383,7 +383,8 @@ class Membership:
 
     async def look_for_key(self) -> None:
         """Ask the system's key store once more for the authority's key where it was locked at the
-        start, and use the key if it comes; do nothing otherwise."""
+        start, and use the key if it comes; do nothing otherwise. Raise ``MembershipError`` for a key
+        that is wrong."""
         if self._key_file.locked:
             found = await asyncio.to_thread(self._key_file.load)
             if found is not None:

@@ -96,8 +96,8 @@ def check_pairs(membership: Membership) -> Rights:
 
 
 def check_is_new(membership: Membership) -> None:
-    """Raise ``MembershipError`` unless this machine may become another person's: it is paired with
-    none yet and no administrator's."""
+    """Raise ``MembershipError`` unless this machine may become another person's: the flock has acts,
+    and it was paired with nobody ever and is no administrator's."""
     rights, own = check_pairs(membership), membership.node_id
     if own in rights.ever:
         raise MembershipError(
@@ -112,8 +112,8 @@ def check_is_new(membership: Membership) -> None:
 
 async def pair(membership: Membership, machine: str, consent: bytes) -> None:
     """Sign that another machine belongs to this machine's person, given that machine's consent.
-    Raise ``MembershipError`` where the consent is not right, that machine is paired or an
-    administrator's already, or the disk refuses."""
+    Raise ``MembershipError`` where the consent is not right, that machine is no member, was ever
+    paired or is an administrator's, this one was taken away from its person, or the disk refuses."""
     rights = check_pairs(membership)
     person = rights.person(membership.node_id)
     act = Act(PAIRED, machine, person, int(membership.clock()), data=consent)
@@ -130,8 +130,9 @@ async def pair(membership: Membership, machine: str, consent: bytes) -> None:
 
 async def unpair(membership: Membership, machine: str, phrase: str = "") -> list[str]:
     """Take a machine away from its person, for ever under its key. Return the names of who has said
-    so where that is not enough yet, else nobody. Raise ``MembershipError`` for a machine that is
-    not paired or where this node may not, ``WantsPhraseError`` where the phrase is missing."""
+    so where that is not enough yet, else nobody. Raise ``MembershipError`` where its person has no
+    other machine, this node may not, or the disk refuses; ``WantsPhraseError`` where the phrase is
+    missing."""
     rights, own = membership.roster.charter.rights, membership.node_id
     person = rights.person(machine)
     if len(rights.machines(person)) < 2:

@@ -67,7 +67,8 @@ class Rights:
         return self.people.is_lost(machine)
 
     def machines(self, person: str) -> list[str]:
-        """Return the machines that speak for a person and belong."""
+        """Return the machines that speak for a person and belong; for a name under which nothing was
+        ever paired, that machine alone, unless it departed."""
         known = [each for each, whose in self.now.items() if whose == person]
         if not known and person not in self.ever:
             known = [person]
@@ -104,7 +105,9 @@ class Rights:
         return tuple(sorted(each for each in signers if self.person(each) in others))
 
     def is_agreed(self, kind: str, whom: str, value: str, voices: Iterable[str]) -> bool:
-        """Tell whether these voices are enough for an act."""
+        """Tell whether these voices are enough for an act: one administrator's or, for a weighty act,
+        those of two or, where there are fewer, of all and the phrase. The person concerned does not
+        count, but may alone lay down a role or the keeping."""
         said, others = set(map(self.person, voices)), self.others(whom)
         if not self.is_weighty(kind, whom, value):
             return bool(said & others)

@@ -133,7 +133,8 @@ class Roster:
         return Departure(node_id, name, statement.time_s, statement.kind == EXPELLED)
 
     def keepers(self) -> list[str]:
-        """Return the ids of the members that may hold the authority's key, sorted."""
+        """Return the ids, sorted, of those who may hold the authority's key and have not departed,
+        also where their certificate was not seen here."""
         ids = {node_id for kind, node_id in self._statements if kind == KEEPER}
         ids |= self.charter.rights.keepers.keys()
         standing = self.standing
@@ -146,7 +147,7 @@ class Roster:
 
     def act(self, *acts: Act) -> bool:
         """Take in acts and tell whether that changed anything; raise ``MembershipError`` when one is
-        not signed as it says or there are too many."""
+        not signed as it says or there are too many. What its signer may not sign is left out."""
         return self._join([], [], acts, trusted=True)
 
     def objection_to(self, certificate: bytes) -> NoLink | None:
@@ -190,9 +191,10 @@ class Roster:
     def depart(
         self, authority: Authority, kind: str, node_id: str, signer: Signer | None
     ) -> Statement:
-        """State that a node no longer belongs (``kind``: expelled or left), take that in, unsaved,
-        and return the statement; of a keeper it lists, where there is a ``signer``, which of its
-        words stay valid. Raises ``MembershipError`` where it cannot be recorded."""
+        """State that a node no longer belongs (``kind``: expelled or left), take that in, unsaved, if
+        the word of the ``signer`` counts, and return the statement, either way; of a keeper it lists,
+        where there is a signer, which of its words stay valid. Raise ``MembershipError`` for another
+        flock's authority or a roster that is full."""
         standing = self.standing
         kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ())
         if signer is not None and standing.was_keeper(node_id):
@@ -210,8 +212,8 @@ class Roster:
 
     def adopt(self, data: bytes) -> None:
         """Take in a roster as it is, founder included, without asking whether its words count: this
-        node's own, or that of the keeper that let it in. Raises ``MembershipError`` for bytes that
-        are none, or wrongly signed."""
+        node's own, or that of the keeper that let it in. Raise ``MembershipError`` for bytes that are
+        none, another flock's roster, a wrong signature, and one that would make this too large."""
         content = self._read(data)
         self.founder = content.founder
         self._join(content.certificates, content.statements, content.acts, trusted=True)

@@ -62,7 +62,7 @@ class Standing:
 
     def role(self, node_id: str) -> str:
         """Return what a member is in the flock: what an administrator made it, else what it was
-        invited as, an operator where nobody said."""
+        invited as, an operator where nobody said and for a node that is not known."""
         if self.is_administrator(node_id):
             return ADMINISTRATOR
         member = self.members.get(node_id)
@@ -82,7 +82,7 @@ class Standing:
 
     def counts(self, statement: Statement) -> bool:
         """Tell whether a statement counts: whoever made it is still here, or went and this was to
-        stay."""
+        stay; in a flock with acts, only those that its founding names."""
         if self.rights is None:
             return self._counts(statement, ())
         return statement_id(statement) in self.rights.statements_before

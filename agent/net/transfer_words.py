@@ -373,7 +373,8 @@ KeepPieces = Callable[[tuple[LogPiece, ...]], None]
 def serve(pipe: Pipe, source: Source, take: TakeOffer, keep: KeepPieces) -> None:
     """Answer what the other side asks, ``take`` what it offers and ``keep`` what it has printed,
     until it ends the transfer; what cannot be had here is refused in words. Raise ``OSError`` when
-    the transfer breaks, ``RemoteProtocolError`` for what no agent says."""
+    the transfer breaks, ``RemoteProtocolError`` for what no agent says, and what ``take`` and
+    ``keep`` raise."""
     buffer = memoryview(bytearray(READ_BYTES))
     while (word := hear(pipe)) is not None:
         if isinstance(word, Offer):
@@ -387,7 +388,8 @@ def serve(pipe: Pipe, source: Source, take: TakeOffer, keep: KeepPieces) -> None
 
 def give_logs(pipe: Pipe, pieces: tuple[LogPiece, ...]) -> None:
     """Send the other side these pieces of logs to keep and wait until it has them; raise
-    ``OSError`` when it does not keep them, as one of an earlier version."""
+    ``OSError`` when it does not keep them, as one of an earlier version, or the transfer breaks,
+    ``RemoteProtocolError`` for what no agent says."""
     say(pipe, KeepLogs(pieces))
     if not isinstance(hear(pipe), LogsKept):
         raise ConnectionResetError("the other side does not keep logs")

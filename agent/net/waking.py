@@ -33,8 +33,9 @@ class Interface(NamedTuple):
 
 
 def interfaces() -> Iterator[Interface]:
-    """Yield the network interfaces of this machine that have a hardware address and a network with
-    others."""
+    """Yield each IPv4 address of this machine, on an interface with a hardware address, whose network
+    has room for others and is no loopback. Raise ``OSError`` when the system does not tell them,
+    ``ValueError`` for what is no address."""
     for each in psutil.net_if_addrs().values():
         hardware = next((one.address for one in each if one.family == psutil.AF_LINK), "")
         hardware = hardware.replace("-", ":").lower()
@@ -49,8 +50,8 @@ def interfaces() -> Iterator[Interface]:
 def own_wake_addresses(
     found: Callable[[], Iterable[Interface]] = interfaces,
 ) -> tuple[WakeAddress, ...]:
-    """Return where this machine can be woken, sorted; empty where it is on no network, or that cannot be
-    seen."""
+    """Return the first eight places, sorted by network, at which this machine can be woken; empty where
+    it is on no network, or that cannot be seen."""
     try:
         told = {WakeAddress(each.hardware, each.broadcast) for each in found()}
     except (OSError, ValueError):
@@ -60,7 +61,8 @@ def own_wake_addresses(
 
 
 def magic_packet(hardware: str) -> bytes:
-    """Return what wakes the machine with this hardware address; raise ``ValueError`` for what is none."""
+    """Return the packet that wakes the machine with this hardware address, in hex digits with colons
+    or without; raise ``ValueError`` for what is none."""
     address = bytes.fromhex(hardware.replace(":", ""))
     if len(address) != HARDWARE_BYTES:
         raise ValueError(f"{hardware!r} is no hardware address")
@@ -71,7 +73,8 @@ def wake(
     addresses: Iterable[WakeAddress], found: Callable[[], Iterable[Interface]] = interfaces
 ) -> int:
     """Send what wakes a machine at those of its addresses whose network this one is on, by each
-    interface that is; return how often it was sent. What cannot be sent is logged."""
+    interface that is; return how often it was sent, 0 where no network is shared. What cannot be
+    sent is logged; nothing is raised."""
     sent = 0
     own: list[Interface] = []
     with suppress(OSError, ValueError):
