@@ -40,11 +40,10 @@ class SilentWindowError(Exception):
 
 def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> QLockFile | None:
     """Return the lock of this home's only window, to be held until the end; None if one runs
-    already and was handed the paths, for which it has about ``within_s``.
-
-    Raises ``SilentWindowError`` if that one does not answer. Where a folder lets nobody lock, a
-    lock comes back that holds nobody off: two windows are better than none.
-    """
+    already and was handed the paths, for which it has about ``within_s``. Raises
+    ``SilentWindowError`` if that one does not answer. The home's folders are made if they can be;
+    where nobody can lock there, a lock comes back that holds nobody off: two windows are better
+    than none."""
     with contextlib.suppress(OSError):
         home.prepare()
     lock = QLockFile(str(home.window_lock))

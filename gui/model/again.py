@@ -33,9 +33,9 @@ def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
 
 
 def lasting(reply: AgainReply, *, anew: bool, retried: bool) -> tuple[float, Basis | None]:
-    """Return how many seconds the steps that run will take, and on what that stands: all steps with
-    ``anew``, those that did not end well with ``retried``, else those that differ. 0 and None where
-    the answer does not tell it for just these."""
+    """Return how many seconds the steps that run will take, and on what that stands: with
+    ``retried`` those that did not end well, else with ``anew`` all steps, else those that differ. 0
+    and None where the answer does not tell it for just these."""
     runs = {step.name for step in reply.steps if _runs(step, anew=anew, retried=retried)}
     if len(runs) == len(reply.steps):
         return reply.all_s, reply.all_lasts

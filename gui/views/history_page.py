@@ -171,7 +171,8 @@ class HistoryPage(QWidget):
 
     def read(self) -> None:
         """Have the first page and the sums of what is chosen read anew, in place of what is being
-        read; returns at once, and the list is shown when they are here."""
+        read; returns at once, and the list is shown when they are here. If that fails, a list that
+        is shown stays, and the context tells why."""
         self._again.stop()
         if self._asking is not None:
             self._asking.cancel()

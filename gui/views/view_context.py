@@ -213,8 +213,9 @@ class ViewContext(QObject):
         self.ask(self, FORGET_PROGRAM, ForgetProgram(name, trial), told)
 
     def press(self, entry: Entry) -> bool:
-        """Ask the agent for what an entry of the pause menu means, or keep it until it is there
-        while it starts; return false, and do nothing, where the entry is none of those."""
+        """Ask the agent for what an entry of the pause menu means; while it starts, keep a pause
+        until it is there, or forget the one that is kept. Return false, and do nothing, where the
+        entry is none of those."""
         pauses = {
             Act.PAUSE: Pause(for_s=entry.length_s),
             Act.NOT_NOW: Pause(for_s=entry.length_s),

@@ -400,7 +400,8 @@ class Window(QWidget):
         return SettingsDialog(self._context, self._login, self)
 
     def open_log(self, task: TaskView) -> LogWindow:
-        """Open the output of a task in a window of its own, and return that without waiting."""
+        """Open the output of a task in a window of its own, a new one each time; return it at
+        once."""
         made = LogWindow(self._context, task)
         self._logs.append(made)
         made.destroyed.connect(lambda: self._forget(made))
