@@ -40,10 +40,12 @@ ICON_COLOUR = "#0b63b0"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run tray and window until their person quits, and return 0. Where a window of this home runs
-    already, hand it the paths and return 0. Where that one is silent, or no screen is there, say so
-    and return 1. With ``--quit`` or ``--leave`` end what runs of this home instead: 1, and a sentence,
-    where that has not ended. Raises ``SystemExit`` for ``--help`` and for arguments that make no sense."""
+    """Run tray and window until their person quits, and return Qt's exit code; to begin with
+    another installed version, this process becomes that one instead or starts it. Return 0 at once
+    where a window of this home runs, which is handed the paths, or where ``--at-login`` is switched
+    off; 1, and say so, where that window is silent or no screen is there. With ``--quit`` or
+    ``--leave`` end what runs of this home: 1, and a sentence, where that has not ended. Raises
+    ``SystemExit`` for ``--help`` and wrong arguments."""
     options = _options(sys.argv[1:] if arguments is None else arguments)
     home = Home.of()
     if options.quit or options.leave:

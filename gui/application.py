@@ -135,9 +135,9 @@ class Application(QObject):
 
     def open(self, news: News | None = None) -> None:
         """Bring the window to front, made if there is none yet, at what ``news`` is about: the
-        workflow and its task, the flock, or the question whether programs may run. Without news it
+        workflow and its task, the flock, or the question whether programs may run; else the window
         stays at its place. Where nobody has said yet when this computer may help, that is asked a
-        moment later."""
+        moment later, once while this runs."""
         self.window.to_front()
         self._maybe_first_run()
         if news is None:
@@ -152,9 +152,10 @@ class Application(QObject):
             self.window.decide()
 
     def called(self, paths: list[str]) -> None:
-        """Bring the window to front and take the paths of a later start of the program: begin
-        joining with the first invitation among them and drop the others; without one, open the
-        sheet that submits them, once the agent is up."""
+        """Bring the window to front and take the paths of a start of the program. With an
+        invitation among them begin joining with the first one, or say that this computer has a
+        flock already, and drop the other paths; else open the sheet that submits them, if there are
+        any, once the agent is up."""
         self.open()
         invitations = [path for path in paths if path.endswith(INVITATION_SUFFIX)]
         if invitations:
@@ -214,9 +215,10 @@ class Application(QObject):
     # -- remedies ----------------------------------------------------------------------------
 
     def remedy(self, remedy: Remedy) -> None:
-        """Begin what the button of a trouble's bar promises, and return at once: start or restart
-        the agent or the version that is installed, join a flock, look what is wrong, or ask whether programs may run; ``NONE`` does
-        nothing."""
+        """Begin what the button of a trouble's bar promises, and return at once: start the agent,
+        end one that hangs and start it anew, start the installed version, join a flock, have the
+        agent look what is wrong, or ask whether programs may run; ``NONE`` does nothing. What fails
+        is said in the window later."""
         match remedy:
             case Remedy.START_AGENT:
                 self._begin_agent(force=True)

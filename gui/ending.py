@@ -24,9 +24,10 @@ HAND_OVER_S = 60.0
 
 
 def end_all(home: Home, within_s: float = END_S_MAX) -> str:
-    """Have the tray of this home quit, and its agent end wherever it runs, and wait until their
-    processes are gone; return an empty text then and where none ran, else one sentence of what still
-    runs after ``within_s``. Nothing is killed."""
+    """Have the tray of this home quit, then its agent end wherever it runs, but not a service of
+    the machine, and wait until their processes are gone; nothing is killed. Return an empty text
+    then and where none ran, else one sentence: what still runs after ``within_s``, or at once where
+    the tray is silent, or why the agent does not end."""
     until = QDeadlineTimer(round(within_s * 1000))
     process = first_process(home)
     if process and not _tray_ended(home, process, until):
@@ -45,9 +46,9 @@ def end_all(home: Home, within_s: float = END_S_MAX) -> str:
 
 
 def leave_and_end_all(home: Home) -> str:
-    """Have this home's agent, where one runs, hand over what only this machine keeps, for a minute
-    at most, and leave its flock; then end tray and agent, also where that failed. Return an empty
-    text when they are gone, else a sentence of what still runs."""
+    """Have this home's agent, where one runs that is no service of the machine, hand over what only
+    this machine keeps, for a minute at most, and leave its flock; then do and return what
+    ``end_all`` does, also where that failed."""
     with suppress(ClientError):
         if service_of(home) is None:
             with BlockingClient(home, "wingbeat-tray --leave") as client:

@@ -36,9 +36,10 @@ class Finishing(QObject):
         context.changed.connect(self._look)
 
     def begin(self) -> None:
-        """Have the agent take nothing new, and return at once; ``over`` comes when the last task
-        here has ended or the agent is gone. Does nothing while one is under way; ends without
-        ``over`` if a person resumes, and does not begin if the agent refuses."""
+        """Have the agent take nothing new, and return at once; when the last task here has ended or
+        the agent is gone, a pause made for this is taken back and ``over`` emitted. Does nothing
+        while one is under way; ends without ``over`` if a person resumes, and does not begin if the
+        agent refuses."""
         if self.under_way:
             return
         if _takes_nothing(self._context.screen):

@@ -49,8 +49,9 @@ class FirewallDoor(QObject):
     def offer(
         self, parent: QWidget | None, findings: Sequence[Finding], told: str
     ) -> QMessageBox | None:
-        """Show what was found, with the command that opens the firewall, and return the open box;
-        None, with nothing shown, where no firewall is suspected or none is known."""
+        """Show what was found, in the words of ``told``, with the command that opens the firewall,
+        and return the open box; None, with nothing shown, where no firewall is suspected or none is
+        known."""
         port = port_behind(findings)
         wanted = self._find(port) if port else None
         if wanted is None:

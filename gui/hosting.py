@@ -53,8 +53,9 @@ class Hosting(QObject):
 
     def begin(self, *, force: bool = False) -> bool:
         """Begin to start an agent in another thread; return whether a start is under way now, False
-        where this process hosts an agent already. None is started where another process runs one
-        (with ``force`` that is not asked). ``begun`` or ``failed`` is emitted later."""
+        where this process hosts an agent already. Where another process runs one, none is started
+        (with ``force`` that is not asked). ``begun``, in that case too, or ``failed`` is emitted
+        later."""
         if self.hosts or self.starting:
             return self.starting
         self._ends_because = ""
@@ -71,10 +72,8 @@ class Hosting(QObject):
 
     def end_now(self, reason: str) -> None:
         """Stop the agent of this process, if there is one, and wait until it has handed back what
-        runs, at most ``SESSION_END_S_MAX``: then the system ends this process.
-
-        An agent that is just being begun may run something already: it is waited for.
-        """
+        runs, at most ``SESSION_END_S_MAX``: then the system ends this process. An agent that is
+        just being begun may run something already: it is waited for. ``stopped`` is not emitted."""
         self._ends_because = reason
         ends_s = time.monotonic() + SESSION_END_S_MAX
         if self._thread is not None:

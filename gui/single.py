@@ -40,11 +40,10 @@ class SilentWindowError(Exception):
 
 def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> QLockFile | None:
     """Return the lock of this home's only window, to be held until the end; None if one runs
-    already and was handed the paths, for which it has about ``within_s``.
-
-    Raises ``SilentWindowError`` if that one does not answer. Where a folder lets nobody lock, a
-    lock comes back that holds nobody off: two windows are better than none.
-    """
+    already and was handed the paths, for which it has about ``within_s``. Raises
+    ``SilentWindowError`` if that one does not answer. The home's folders are made if they can be;
+    where nobody can lock there, a lock comes back that holds nobody off: two windows are better
+    than none."""
     with contextlib.suppress(OSError):
         home.prepare()
     lock = QLockFile(str(home.window_lock))
@@ -70,8 +69,8 @@ def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> 
 def socket_name(home: Home) -> str:
     """Return the name of the local socket on which the window of this home listens, the same one at
     each start, where nobody but its account can listen: in its folder of data. Where that has no
-    room for it, and for a pipe of Windows, it is a name that only who reads a file there knows; empty
-    where that file cannot be made."""
+    room for it, and for a pipe of Windows, the name has a secret from a file there, which is made
+    if it is missing; empty where that file cannot be made or read."""
     path = str(home.data / "window.socket")
     if os.name == "posix" and len(os.fsencode(path)) <= PATH_BYTES_MAX:
         return path

@@ -90,9 +90,9 @@ class LinuxLogin:
         return starts_at_login(self._environment)
 
     def enable(self) -> None:
-        """Write the autostart entry, over one that is there, with the installed command if it is
-        found, else with this Python; where the system has an entry, that one is left to do it.
-        Raises ``OSError``."""
+        """Write the autostart entry, over one that is there, which starts the installed command if
+        it is found, else this Python, in the background. Where the system has an entry, remove the
+        person's own instead, so that the system's counts. Raises ``OSError``."""
         file = login_entry(self._environment)
         if system_entry(self._environment) is not None:
             file.unlink(missing_ok=True)
@@ -130,8 +130,9 @@ class WindowsLogin:
 
     def enable(self) -> None:
         """Write the value that starts this program in the background, with a Python without a
-        console window where there is one; where the system has one, that one is left to do it.
-        Raises ``OSError`` where an administrator has locked it."""
+        console window where there is one. Where the system has one, remove the person's own
+        instead, and what switches the system's off. Raises ``OSError`` where an administrator has
+        locked it."""
         self._set(OWN_KEY, removal.NOT_AT_LOGIN, None)
         command = None if self._by_system() else subprocess.list2cmdline(_quiet_command())
         self._set(RUN_KEY, VALUE, command)

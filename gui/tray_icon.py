@@ -85,8 +85,9 @@ class TrayIcon(QObject):
         fill(self.menu, tray.entries, self._press)
 
     def tell(self, news: News) -> None:
-        """Show news as a message. It is dropped if there is no icon, its kind is muted, a program
-        fills the screen, or another machine asked to join a moment ago."""
+        """Show news as a message, with other signs for what would be markup. It is dropped if there
+        is no icon, its kind is muted, a program fills the screen, or it is of a machine that asks
+        to join within ``JOIN_AGAIN_S`` of the last such message."""
         if self.icon is None or not settings.news_wanted(news.kind):
             return
         if not self._full_screen.now() and not self._again(news):

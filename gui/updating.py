@@ -38,7 +38,8 @@ class Updating(QObject):
 
     def look(self) -> None:
         """Where another installed version may begin by itself now, have agent and window begin with
-        it; do nothing else."""
+        it; else do nothing: while a window is open, the agent is absent, or its person wants to be
+        asked."""
         screen = self._context.screen
         node, settings = screen.node, screen.settings
         if self._at_hand() or screen.absence is not None or node is None:

@@ -342,8 +342,8 @@ def step_text(step: ProgressStep) -> str:
 
 
 def sentence_of(error: Exception) -> str:
-    """Return an error as a person reads it: it begins large and ends with a full stop; of a file,
-    with its name in front."""
+    """Return an error as a person reads it: it begins large and ends with a full stop; of an
+    ``OSError`` only the system's reason, behind the name of the file if it has one."""
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     text = error_text(error).strip()

@@ -27,7 +27,7 @@ def install(translate: Translate | None) -> None:
 
 def tr(text: str, /, **values: object) -> str:
     """Return a sentence in the language that is installed, English without one, with the values put
-    in their places."""
+    in their places. Raises ``KeyError`` for one that is missing, unless none is given."""
     translate = _Installed.translate
     said = text if translate is None else translate(text, None, "")
     return said.format(**values) if values else said
@@ -35,10 +35,8 @@ def tr(text: str, /, **values: object) -> str:
 
 def tr_n(text: str, note: str, count: int, /, **values: object) -> str:
     """Return a sentence for ``count`` things in the language that is installed, in the right
-    number, with ``%n`` replaced by it and the values put in their places.
-
-    ``note`` is for translators, and mostly empty.
-    """
+    number, with ``%n`` replaced by it and the values put in their places. ``note`` is for
+    translators, and mostly empty. Raises ``KeyError`` as ``tr`` does."""
     translate = _Installed.translate
     said = _english(text, count) if translate is None else translate(text, count, note)
     said = said.replace("%n", str(count))

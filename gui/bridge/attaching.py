@@ -59,8 +59,8 @@ def _counter(before: int, whole: int, told: Callable[[tuple[int, int]], object])
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a file, or of all files below a folder, 0 for an empty one. Raises
-    ``OSError`` if something is missing or cannot be read."""
+    """Return the bytes of a file, or of all files below a folder: folders in it that cannot be read
+    and broken links count as 0. Raises ``OSError`` if the path itself is missing."""
     if not path.is_dir():
         return path.stat().st_size
     return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())

@@ -177,9 +177,10 @@ class Bridge(QObject):
         act: bool = False,
     ) -> Task:
         """Run the coroutine that ``begin`` makes in the bridge's loop, and return at once what
-        calls it off. In Qt's thread ``done``, ``failed``, or what ``refused`` has for the agent's
-        code, is called later with its result. It is called off when its asker is destroyed, unless
-        it is an act. After ``stop`` nothing is run."""
+        calls it off. Later, in Qt's thread, ``done`` is called with its result or ``failed`` with a
+        sentence (in its place what ``refused`` has for the agent's code), but nothing once the
+        asker is gone: then it is called off, unless it is an act, whose failure ``unheard`` tells.
+        After ``stop`` nothing is run."""
         number = next(self._numbers)
 
         async def whole() -> None:

@@ -21,7 +21,8 @@ async def inspected(
 ) -> tuple[Flight, str]:
     """Return what was found in a flight's folder, given what its person says of it, and the
     folder's name within a share, empty where it lies in none; with ``into`` plan and workflow are
-    written there. Raises ``ClientError`` where nobody can look, ``OSError``."""
+    written there. Raises ``OSError``, and ``ClientError`` where the agent does not answer, nobody
+    can look, or what is said should be three numbers and is not."""
     settings = await client.call(SETTINGS, Settings())
     share = await asyncio.to_thread(share_of, flight, settings.shares)
     options: dict[str, str | list[str]] = {

@@ -72,9 +72,9 @@ class Sending:
 
 
 def workflow_files(paths: list[Path]) -> tuple[list[Path], int]:
-    """Return the files in their order, each once, looked at by nobody yet, and in place of each
-    folder that is no program the workflow files directly in it, by name; and how many beyond ``FILES_MAX`` were left
-    out. Raises ``OSError`` for a folder that cannot be read."""
+    """Return the files in their order, each once, whether they can be read or not, and in place of
+    each folder that is no program the workflow files directly in it, by name; and how many beyond
+    ``FILES_MAX`` were left out. Raises ``OSError`` for a folder that cannot be read."""
     found: dict[Path, None] = {}
     for path in paths:
         whole = path.is_dir() and not is_program(path)

@@ -26,7 +26,8 @@ class LinuxAssociations:
     def command_for(self, path: Path) -> tuple[str, ...]:
         """Return the command of the program for this kind of file, without the file; if the system
         names none, of that for plain text: editors often claim only that. Empty where it names
-        neither, or the one that it names cannot be started from here."""
+        neither, or the one that it names cannot be started from here. Raises ``OSError`` where the
+        entry of that program cannot be read."""
         kind = self._ask(["xdg-mime", "query", "filetype", str(path)])
         for each in dict.fromkeys((kind, PLAIN_TEXT)):
             entry = self._ask(["xdg-mime", "query", "default", each]) if each else ""

@@ -15,8 +15,9 @@ SHOWN_MAX = 4
 
 
 def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
-    """Return a sentence that says how many steps run again, how many are kept and how long it
-    takes; ``anew``: all run; ``retried``: those that did not end well run, in the same workflow."""
+    """Return a sentence that says how many steps run again, how many are kept and, where that is
+    known and not below a second, how long it takes; ``anew``: all run; ``retried``: those that did
+    not end well run, in the same workflow."""
     running = sum(_runs(step, anew=anew, retried=retried) for step in reply.steps)
     kept = len(reply.steps) - running
     said = tr_n("%n step(s) will run", "", running)
@@ -32,9 +33,9 @@ def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
 
 
 def lasting(reply: AgainReply, *, anew: bool, retried: bool) -> tuple[float, Basis | None]:
-    """Return how many seconds the steps that run will take, and on what that stands: all steps with
-    ``anew``, those that did not end well with ``retried``, else those that differ. 0 and None where
-    the answer does not tell it for just these."""
+    """Return how many seconds the steps that run will take, and on what that stands: with
+    ``retried`` those that did not end well, else with ``anew`` all steps, else those that differ. 0
+    and None where the answer does not tell it for just these."""
     runs = {step.name for step in reply.steps if _runs(step, anew=anew, retried=retried)}
     if len(runs) == len(reply.steps):
         return reply.all_s, reply.all_lasts
@@ -43,7 +44,8 @@ def lasting(reply: AgainReply, *, anew: bool, retried: bool) -> tuple[float, Bas
 
 
 def differing_text(steps: Sequence[Step]) -> str:
-    """Return in what the first steps differ from what ran, and how many more do; empty for none."""
+    """Return in what the first ``SHOWN_MAX`` of these steps differ from what ran, and how many more
+    do; empty for none."""
     told = [
         tr("{step}: {what}", step=each.name, what=difference_words(each))
         for each in steps[:SHOWN_MAX]
@@ -68,8 +70,8 @@ def difference_words(step: Step) -> str:
 
 def steps_as_tasks(reply: AgainReply, *, anew: bool, retried: bool = False) -> dict[str, TaskView]:
     """Return the steps by name as tasks for the graph to draw: kept ones hollow, others as about to
-    run, each with how it differs. ``anew``: all run; ``retried``: those run that did not end
-    well."""
+    run, each with how it differs, or else that it runs or is kept, as its reason. ``anew``: all
+    run; ``retried``: those run that did not end well."""
     found: dict[str, TaskView] = {}
     for step in reply.steps:
         runs = _runs(step, anew=anew, retried=retried)

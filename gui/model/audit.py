@@ -109,7 +109,8 @@ def what_text(entry: AuditEntry) -> str:
 
 def on_text(entry: AuditEntry, screen: Screen) -> str:
     """Return what an audit entry's act was done to: workflows by name where they are known,
-    machines without their ids, some of them where they are many."""
+    machines without their ids; of more than ``NAMES_SHOWN_MAX`` the first, and how many more. Empty
+    for nothing."""
     names = [_called(each, screen) for each in entry.on.split(", ") if each]
     shown = ", ".join(names[:NAMES_SHOWN_MAX])
     more = len(names) - NAMES_SHOWN_MAX
@@ -118,7 +119,7 @@ def on_text(entry: AuditEntry, screen: Screen) -> str:
 
 def from_text(entry: AuditEntry) -> str:
     """Return where an audit entry's act was asked from, in the window's language: this computer,
-    another one or the flock."""
+    another one or the flock; any other place as it was noted."""
     return {
         "this machine": tr("the computer itself"),
         "this machine, typed": tr("the computer itself, typed"),
@@ -133,8 +134,8 @@ def is_well(entry: AuditEntry) -> bool:
 
 
 def outcome_text(entry: AuditEntry) -> str:
-    """Return how an audit entry's act ended, in a word; for acts that were not noted singly, how
-    many there were."""
+    """Return how an audit entry's act ended: done, refused or failed, any other end as it was
+    noted; for acts that were not noted singly, how many there were."""
     if entry.what == "not noted":
         return tr("{count} of them", count=entry.outcome)
     if entry.outcome.startswith(REFUSED):
@@ -143,8 +144,8 @@ def outcome_text(entry: AuditEntry) -> str:
 
 
 def checked_text(found: AuditChecked) -> str:
-    """Return the result of checking an audit as one sentence: whole, from which entry to which, or
-    which entry is wrong and why."""
+    """Return the result of checking an audit as one sentence: whole, from which entry to which, and
+    where one was witnessed before, that it agrees with that; or which entry is wrong and why."""
     values = {"name": found.name, "first": found.last - found.entries + 1, "last": found.last}
     if found.broken:
         fault = None if found.fault is UNSET else phrase_of(found.fault)

@@ -91,8 +91,9 @@ def state_text(machine: Machine) -> str:
 
 
 def work_text(machine: Machine, now_s: float) -> str:
-    """Return the first task of a machine, with the time left or that it is suspended, and how many
-    more it has. Without tasks, return why it does not help; empty where it is ready."""
+    """Return the first task of a machine, with the time left (or for how long it has run, where no
+    end is expected) or that it is suspended, and how many more it has. Without tasks, return why it
+    does not help; empty where it is ready."""
     tasks = machine.view.tasks
     if not tasks:
         return reason_text(machine) if machine.state is not MachineState.READY else ""
@@ -173,8 +174,9 @@ def waits_for_help(screen: Screen, workflow: WorkflowView) -> bool:
 
 
 def lacks_leave(screen: Screen, tasks: Iterable[TaskView]) -> tuple[str, int]:
-    """Return a program brought by ready work that no free helping machine may run, and how many
-    free machines there are; an empty name where there is none such, or no machine is free."""
+    """Return a program brought by ready work that no free helping machine may run, the first of
+    several, and how many free machines there are; an empty name and 0 where there is none such, or
+    no machine is free."""
     linked = [each for each in screen.peers.peers if each.state == "linked"] if screen.peers else []
     every: list[NodeView | PeerView] = [*linked, *([screen.node] if screen.node else [])]
     helping = [each for each in every if each.volunteering and not each.owner_present]

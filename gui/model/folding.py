@@ -18,9 +18,9 @@ def workflow_moved(
     workflow: WorkflowView, before: TaskState | None, after: TaskState, at_ms: int
 ) -> WorkflowView:
     """Return the workflow after one of its tasks went from ``before`` (None: not known, so it is
-    not counted out) to ``after``: counts, state, progress and its beginning follow. If nothing is
-    left to do, ``at_ms`` is its end, unless it had one. No machine of it counts as gone any more,
-    until that is told anew."""
+    not counted out) to ``after``: counts, gates, state, progress and its beginning follow. If
+    nothing is left to do, ``at_ms`` is its end, unless it had one, and none is expected any more;
+    else it has no end. No machine of it counts as gone any more, until that is told anew."""
     counts = dict(workflow.counts)
     if before is not None and counts.get(before):
         counts[before] -= 1
@@ -46,9 +46,9 @@ def workflow_moved(
 
 
 def workflow_overtaken(told: WorkflowView, known: WorkflowView) -> WorkflowView:
-    """Return a workflow as an answer ``told`` of it, but with its tasks, counts, state and end as
-    later events left them (``known``), the greater progress of both, and no expected end once it is
-    over."""
+    """Return a workflow as an answer ``told`` of it, but with its number of tasks, counts, waiting
+    gates, state and end as later events left them (``known``), the greater progress of both, and no
+    expected end once it is over."""
     return msgspec.structs.replace(
         told,
         counts=known.counts,

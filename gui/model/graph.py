@@ -85,7 +85,8 @@ def draw(tasks: Sequence[TaskView]) -> Picture:
 
 
 def closer(picture: Picture) -> Picture:
-    """Return the same picture with less room between the layers, so that it can be shown larger."""
+    """Return a picture that ``draw`` has made with less room between the layers, so that it can be
+    shown larger."""
     nearer = (BOX_WIDTH + CLOSE_GAP) / (BOX_WIDTH + LAYER_GAP)
     boxes = tuple(replace(box, x=box.x * nearer) for box in picture.boxes)
     half = BOX_WIDTH / 2
@@ -185,7 +186,8 @@ def label_of(producer: TaskView) -> str:
 
 def output_name(task: TaskView, place: int) -> str:
     """Return what an output of a task is called: by its program, by the step that a person did, or
-    in somebody's database; empty where nobody gave it a name."""
+    in somebody's database; empty where nobody gave it a name. Raises ``IndexError`` where the task
+    has no output at this place."""
     names, output = task.output_names or task.attach, task.outputs[place]
     named = names[place] if place < len(names) else ""
     return named or (output.dataset if output.external else "")

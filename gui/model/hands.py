@@ -19,8 +19,8 @@ Machine = TypeVar("Machine", NodeView, PeerView)
 
 def with_task(machine: Machine, row: TaskView, workflow: str) -> Machine:
     """Return the machine with the task in hand if the row says that it has it, else without it, and
-    with the number of those that run; itself where nothing changes. ``workflow`` is what people call
-    the task's workflow."""
+    with the number of those that were begun, suspended ones too; itself where nothing changes.
+    ``workflow`` is what people call the task's workflow."""
     had = next((each for each in machine.tasks if each.task == row.task), None)
     has = (
         _in_hand(row, workflow)

@@ -54,9 +54,10 @@ def kind_words(kind: NewsKind) -> str:
 
 
 def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iterator[News]:
-    """Yield the news that an event is worth, none for most: a workflow is done or failed, a step or
-    a program waits, a machine asks to join, this one is let in, the flock has changed. A workflow
-    that is not in ``workflows`` is called as the event says, else by its id."""
+    """Yield the news that an event is worth, none for most: a workflow is done or failed (not
+    cancelled), a step or a program waits, a machine asks to join, this one is let in, the flock has
+    changed (not if it was left). A workflow that is not in ``workflows`` is called as the event
+    says, else by its id."""
     match event.happening:
         case session.WorkflowEnded(workflow, state, counts, told):
             name = workflows[workflow].name if workflow in workflows else told or workflow

@@ -85,8 +85,8 @@ class PastLines:
         return self._place_of(first), self._place_of(first + max(0, len(workflows) - 1))
 
     def place_of(self, workflow: str) -> int:
-        """Return which of all lines is a workflow's, those counted that were not read; -1 where it was not
-        read."""
+        """Return at which of all lines, headings and unread ones counted, the workflow of this id
+        stands; -1 where it was not read."""
         for number, each in self._known.items():
             if each.workflow == workflow:
                 return self._place_of(number)
@@ -120,8 +120,9 @@ def end_words(each: PastWorkflow) -> str:
 
 
 def past_tip(each: PastWorkflow) -> str:
-    """Return all that is to be said of a workflow in a list, a line each: how it ended, when, whose
-    it is, how long it took and on which machines."""
+    """Return what is to be said of a workflow in a list, a line each: its name, how it ended, when
+    it was submitted and ended, whose it is, how long it took, its attempts and tasks, and on which
+    machines."""
     lines = [
         each.name,
         end_words(each),
@@ -155,8 +156,8 @@ def ended_clock(each: PastWorkflow) -> str:
 
 
 def day_sums(day: PastDay) -> str:
-    """Return how much ended on a day, and the hours used, waited and given, in one line of
-    words."""
+    """Return how much ended on a day, how much of it failed, and the hours used, waited and given,
+    in one line of words; what is nought is left out."""
     said = [tr_n("%n workflow(s)", "", day.workflows)] if day.workflows else []
     if day.failed:
         said.append(tr_n("%n failed", "workflows", day.failed))

@@ -20,7 +20,8 @@ NAMES: tuple[Literal["low", "interactive"], ...] = ("low", "interactive")
 
 def planned_tasks(submit: Submit, plan: PlanReply | None = None) -> dict[str, TaskView]:
     """Return the tasks of a submission by their ids, as the graph draws them, with how long each
-    takes: as a plan tells, else, and for None, as it is told there."""
+    takes: as the plan tells, or where it does not, and without one (None), as the submission
+    expects."""
     lengths = {
         each.task: each.ends_s - each.begins_s
         for each in (plan.tasks if plan is not None else ())
@@ -74,7 +75,8 @@ def is_for_here(urgency: NamedPriority) -> bool:
 
 
 def urgency_words(urgency: NamedPriority) -> dict[NamedPriority, str]:
-    """Return in words when work may run, by how urgent it is; with this urgency among them."""
+    """Return in words when work may run, by priority: for low, interactive, and the given urgency
+    where it is neither."""
     named = next((name for name in NAMES if urgency in (name, PRIORITY_NAMES[name])), urgency)
     return {
         "low": tr("when machines are idle"),
@@ -91,10 +93,10 @@ def nobody_helps(plan: PlanReply | None, own: str) -> bool:
 
 
 def fits_text(plan: PlanReply, here: str = "") -> str:
-    """Return in lines which machines fit, why no machine fits a task, for ``REASONS_SHOWN_MAX``
-    tasks at most, and whether none helps now, or that it runs ``here``, on the own machine, all the
-    same; empty where the plan has faults. Who has to accept a program is left out where the plan
-    says that by itself."""
+    """Return in lines which machines fit; why no machine fits a task, for ``REASONS_SHOWN_MAX``
+    tasks at most, or how to get the extras if only those are missing; whether none helps now, or
+    that it runs ``here``, on the own machine, all the same. Empty where the plan has faults. Who
+    has to accept a program is left out where the plan says that by itself."""
     if plan.faults:
         return ""
     homeless = [task for task in plan.tasks if not task.fits and task.misfits]

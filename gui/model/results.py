@@ -68,8 +68,9 @@ def kind_of(name: str) -> Kind:
 
 
 def guarded(page: bytes) -> bytes | None:
-    """Return an HTML page changed so that it looks the same but runs no script, loads nothing and
-    leads nowhere by itself; None for one in an encoding in which that cannot be done."""
+    """Return an HTML page changed so that it looks the same but runs no script, loads nothing from
+    the network and leads nowhere by itself; None for one in an encoding in which that cannot be
+    done."""
     if page.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in page[:1024]:
         return None
     begin = len(_UTF_8) if page.startswith(_UTF_8) else 0
@@ -86,16 +87,20 @@ def text_of(path: Path) -> tuple[str, bool]:
 
 
 def rows_of(path: Path) -> tuple[list[list[str]], bool]:
-    """Return the first rows of a table, its heading among them, and whether those are all; what
-    parts its columns is found out. Raises ``OSError``."""
+    """Return the first rows of a table, ``ROWS_MAX`` at the most, its heading among them, and
+    whether those are all; a tab, semicolon or comma parts its columns, whichever its first line has
+    most of. Rows end before what is no table. Raises ``OSError``."""
     text, whole = text_of(path)
     first = text.partition("\n")[0]
     parted = max("\t;,", key=first.count)
     rows: list[list[str]] = []
-    for row in csv.reader(io.StringIO(text, newline=""), delimiter=parted):
-        if len(rows) == ROWS_MAX:
-            return rows, False
-        rows.append(row)
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=parted):
+            if len(rows) == ROWS_MAX:
+                return rows, False
+            rows.append(row)
+    except csv.Error:  # a cell longer than that reader takes, as after a quote that nobody closed
+        return rows, False
     return rows, whole
 
 
@@ -110,8 +115,9 @@ class Shape:
 
 
 def shapes_of(path: Path) -> tuple[list[Shape], bool]:
-    """Return what a GeoJSON file shows, and whether that is all; places are as wide as high, also
-    where they are degrees. Raises ``OSError``, and ``ValueError`` where it is none."""
+    """Return what a GeoJSON file shows, around the middle and with north up, and whether that is
+    all; places are as wide as high, also where they are degrees. Raises ``OSError``, and
+    ``ValueError`` where it is no GeoJSON or too large."""
     text, whole = text_of(path)
     if not whole:
         raise ValueError("it is too large to be shown")

@@ -195,8 +195,9 @@ class Screen:
         return self.totals if self.minds_all else self.mine
 
     def is_mine(self, workflow: WorkflowView) -> bool:
-        """Tell whether who looks has submitted a workflow, from this machine; what nobody has put a
-        name to counts as theirs. An agent of before tells no machine's id, only its name."""
+        """Tell whether who looks has submitted a workflow, from this machine (any, while it is not
+        known which this is); what nobody has put a name to counts as theirs. An agent of before
+        tells no machine's id, only its name."""
         node = self.node
         here = node is None or (workflow.host_node or workflow.host) in (node.node, node.name)
         return here and self._is_me(workflow.submitter)

@@ -77,8 +77,8 @@ def recent(screen: Screen) -> list[str]:
 
 def timeline_of(tasks: Iterable[TaskRuns], now_s: float) -> Timeline:
     """Lay the runs out in time: a row for each machine by name, lanes in it for what ran at once.
-    Runs that did nothing, and those beyond ``BARS_MAX``, are left out; without any, the time line
-    is empty and ends now."""
+    Runs that did nothing, and in the order of ``tasks`` those beyond ``BARS_MAX``, are left out;
+    without any, the time line is empty and begins and ends now."""
     runs = [
         (run, task)
         for task in tasks

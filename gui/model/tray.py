@@ -78,7 +78,7 @@ class Tray:
 
 def tray_of(screen: Screen, now_s: float) -> Tray:
     """Return all that the tray shows now: shape, sentence, menu entries, and the mean progress of
-    the tasks that run here, None without any."""
+    all tasks that this computer has in hand, None without any."""
     state = state_of(screen)
     own = _own_tasks(screen)
     permille = sum(task.permille for task in own) // len(own) if own else None

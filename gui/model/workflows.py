@@ -53,7 +53,7 @@ def whose(workflow: WorkflowView | PastWorkflow) -> str:
 
 def shared_text(shared: Sequence[str]) -> str:
     """Return in words with whom a workflow is shared: whose people may act on it beside its
-    submitter's."""
+    submitter's; "nobody else" for none."""
     said = {
         NOBODY: tr("nobody else"),
         OPERATORS: tr("all who may submit"),

@@ -38,8 +38,8 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
 
 def mark_pixmap(mark: Mark, size: int, ratio: float, permille: int | None = None) -> QPixmap:
     """Return a mark drawn in the colours of now, at a size in logical pixels, each of ``ratio``
-    pixels of the screen; running work as a disc filled by ``permille``, plain where that is None as
-    nobody knows it."""
+    pixels of the screen; running work as a disc filled by ``permille``, never quite empty or full,
+    plain where that is None as nobody knows it."""
     colours = look().colours
     colour = mark_colour(mark, colours)
     if mark is Mark.RUNNING and permille is not None:

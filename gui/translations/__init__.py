@@ -28,8 +28,8 @@ def available() -> tuple[tuple[str, str], ...]:
 
 def speak(code: str) -> str:
     """Install the translations of a language in place of those before, and make its way to write
-    numbers and dates the default. An empty code means the system's; a language that we do not have
-    becomes English. Return the code that is spoken now."""
+    numbers and dates the default; Qt's application has to be there. An empty code means the
+    system's; a language that we do not have becomes English. Return the code that is spoken now."""
     wanted = code or QLocale.system().name().partition("_")[0]
     spoken = wanted if wanted in NAMES else "en"
     application = QCoreApplication.instance()

@@ -24,7 +24,8 @@ ALIASES = "tr+=tr_n,tr+=said"
 
 def main() -> int:
     """Bring every catalogue up to date with the sources and compile it, by Qt's tools. Return the
-    code of the first command that fails, after which nothing more is done, else 0."""
+    code of the first command that fails, after which nothing more is done, else 0. Raises
+    ``OSError`` where the tools are missing."""
     with tempfile.TemporaryDirectory() as folder:
         reasons = Path(folder) / "reasons.py"
         reasons.write_text("".join(map(_marked, dict.fromkeys(templates()))))

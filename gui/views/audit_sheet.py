@@ -125,8 +125,9 @@ class AuditSheet(Sheet):
     # -- reading -----------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Have all of the chosen machine's audit read anew; returns at once, and entries are shown as
-        they come, the newest first."""
+        """Have all of the chosen machine's audit read anew; returns at once, and entries are shown
+        as they come, the newest first. If reading fails, none stay, and why is said in their
+        place."""
         if self._reading is not None:
             self._reading.cancel()
         self._entries = []

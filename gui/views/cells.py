@@ -29,7 +29,7 @@ class Cells(QStyledItemDelegate):
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
         """Paint one cell of ``Rows``: its background if it is chosen or under the mouse, then the
-        column's bar, or its mark and text."""
+        heading that stands in place of its row, or the column's bar, or its mark and text."""
         colours = look().colours
         rect = QRect(option.rect)
         state = option.state

@@ -111,8 +111,8 @@ def task_columns() -> tuple[Column, ...]:
 
 
 def queue_columns() -> tuple[Column, ...]:
-    """Return the columns of the queue: what runs where, what waits and why, and how urgent it
-    is."""
+    """Return the columns of the queue: place, task, workflow, state, machine, why it waits or how
+    long it takes, and how urgent it is."""
     return (
         Column("place", tr("No."), lambda row, now_s: str(row.place), 56,
                sort=lambda row: row.place, right=True, quiet=True, spare=True),
@@ -140,7 +140,7 @@ def queue_name(row: QueueRow) -> str:
 
 def queue_note(row: QueueRow, now_s: float) -> str:
     """Return why a row of the queue waits, or for how long it goes on; of several that wait for
-    different things only that each waits."""
+    different things only that each waits. May be empty."""
     task: TaskView = row.task
     if len(row.tasks) > 1 and task.state is TaskState.SUBMITTED:
         reasons = {explained(each.why, each.reason) for each in row.tasks}
@@ -163,8 +163,8 @@ def _queue_tip(row: QueueRow, now_s: float) -> str:
 
 
 def machine_columns() -> tuple[Column, ...]:
-    """Return the columns of the flock's machines: which, what each does, how busy it is, how its
-    link is, what it can run."""
+    """Return the columns of the flock's machines: name, state, work or why not, load, tasks, round
+    trip, clock, programs and version."""
     return (
         Column("name", tr("Machine"),
                lambda each, now_s: (

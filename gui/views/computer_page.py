@@ -258,7 +258,7 @@ class ComputerPage(QScrollArea):
 
     def enable_controls(self, able: bool) -> None:
         """Enable the controls of the modes, and of the rules that have an effect in the one that is
-        chosen; or disable all of them."""
+        chosen, but for what an administrator has fixed; or disable all of them."""
         fixed = self._view.fixed if self._view is not None else ()
         for mode in self.modes.values():
             mode.setEnabled(able and "mode" not in fixed)

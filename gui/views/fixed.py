@@ -39,7 +39,8 @@ class FixedMark(QLabel):
 
 def tell_fixed(control: QWidget, file: str) -> None:
     """Say of the control who has fixed what it shows, as its tip and to screen readers, and disable
-    it; for an empty file take that back, but for what disables it otherwise."""
+    it; for an empty file take tip and words back, but leave it to the caller to enable the
+    control."""
     words = fixed_words(file) if file else ""
     if control.accessibleDescription() != words:
         control.setToolTip(plain_tip(words))

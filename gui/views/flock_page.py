@@ -105,9 +105,9 @@ class FlockPage(QWidget):
         context.changed.connect(self.refresh)
 
     def refresh(self, changes: Changes) -> None:
-        """Show what the model says (machines, trouble, who asks to be let in, the flock's name), if
-        machines, this node or the connection changed; the table only while the page is seen.
-        Inviting is possible while there is a flock and an agent."""
+        """Show what the model says (trouble, who asks to be let in, rules, the flock's name), if
+        machines, this node or the connection changed; the machines only while the page is seen.
+        Inviting and the sheet of roles are possible while there is a flock and an agent."""
         if not (changes.flock or changes.node or changes.everything or changes.connection):
             return
         screen = self._context.screen
@@ -140,8 +140,8 @@ class FlockPage(QWidget):
             self.menu_at(event.globalPos())
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen machine at this place, and return it without waiting; None if
-        none is chosen."""
+        """Open the menu of the chosen machine at this place of the screen, and return it without
+        waiting; None, with nothing opened, if none is chosen."""
         machine: Machine | None = self.table.current()
         if machine is None:
             return None

@@ -204,9 +204,9 @@ class GateDialog(Sheet):
     # -- sending -----------------------------------------------------------------------------
 
     def send(self) -> None:
-        """Begin to send all attached files and then to mark the gate done, and return at once.
-        Progress and failure are shown here; when it is accepted, ``finished_gate`` is emitted and
-        this closes."""
+        """Begin to send all attached files, but those that were sent before, and then to mark the
+        gate done, and return at once. Progress and failure are shown here; when it is accepted,
+        ``finished_gate`` is emitted and this closes."""
         paths, gate, kept = self.attaching.in_places, self._gate.task, self._kept
         self.fault.hide()
         self.progress.setValue(0)

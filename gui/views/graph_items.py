@@ -78,7 +78,7 @@ class BoxItem(QGraphicsObject):
 
     def tell(self, tasks: Mapping[str, TaskView], now_s: float) -> bool:
         """Take the states of now, of the box's tasks that are among these; repaint, and return
-        true, only if they look different."""
+        true, only if something of them or of what is said of them has changed."""
         own = [tasks[each] for each in self.box.tasks if each in tasks]
         same = len(own) == len(self.tasks) and all(map(is_, own, self.tasks))
         if own and same and self.mark not in _TIMED:

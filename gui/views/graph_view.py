@@ -126,8 +126,9 @@ class GraphView(QGraphicsView):
         self._fit(ZOOM_MIN)
 
     def settle(self) -> None:
-        """Zoom so that all of the graph is shown, if that can be read or there are very many boxes; else
-        as large as can be read, around the chosen task or what is most urgent, which is followed."""
+        """Zoom so that all of the graph is shown, if that can be read or there are very many boxes;
+        else as large as can be read, around the chosen task or what is most urgent, which is
+        followed. What a person had zoomed or moved is forgotten."""
         self._come_closer()
         few = len(self.boxes) <= READABLE_BOXES_MAX
         if self._fit(READABLE_ZOOM_MIN if few else ZOOM_MIN):

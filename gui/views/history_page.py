@@ -150,7 +150,8 @@ class HistoryPage(QWidget):
     # -- what is asked -----------------------------------------------------------------------
 
     def wanted(self) -> Past:
-        """Return what the person has chosen and typed, days included, as a question."""
+        """Return what the person has chosen and typed, of that the first 256 letters, days
+        included, as a question."""
         since_ms, until_ms = self._days
         return Past(
             self.filter.text()[:256],
@@ -170,7 +171,8 @@ class HistoryPage(QWidget):
 
     def read(self) -> None:
         """Have the first page and the sums of what is chosen read anew, in place of what is being
-        read; returns at once, and the list is shown when they are here."""
+        read; returns at once, and the list is shown when they are here. If that fails, a list that
+        is shown stays, and the context tells why."""
         self._again.stop()
         if self._asking is not None:
             self._asking.cancel()
@@ -314,8 +316,8 @@ class HistoryPage(QWidget):
             self.menu_at(event.globalPos())
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen workflows at this place, and return it without waiting; None if
-        none is chosen."""
+        """Open the menu of the chosen workflows at this place of the screen, and return it without
+        waiting; None, with nothing opened, if none is chosen."""
         chosen = [each for each in self.table.selected() if isinstance(each, PastWorkflow)]
         if not chosen:
             return None

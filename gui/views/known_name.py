@@ -83,8 +83,8 @@ class KnownName(QWidget):
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """Return the name with the first number behind it, from 2, that makes it one that is not
-    taken."""
+    """Return the name with the first number behind it that makes it one that is not taken: counted
+    on from a number that it ends in, else from 2."""
     stem, _, last = name.rpartition(" ")
     stem, number = (stem, int(last)) if stem and last.isascii() and last.isdecimal() else (name, 1)
     while f"{stem} {(number := number + 1)}" in taken:

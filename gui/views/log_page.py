@@ -282,7 +282,8 @@ def export_text(
     parent: QWidget, field: QPlainTextEdit, name: str, failed: Callable[[str], object]
 ) -> None:
     """Ask the person for a file, wait for the answer and write all of a field into it; nothing if
-    they cancel. ``failed`` is called with a sentence if the file cannot be written."""
+    they cancel or the parent is gone meanwhile. ``failed`` is called with a sentence if the file
+    cannot be written."""
     save_text(parent, tr("Export the log"), name, field.toPlainText() + "\n", failed)
 
 
@@ -298,8 +299,9 @@ def linked_names(screen: Screen) -> list[str]:
 
 
 def offer_machines(choice: QComboBox, names: Sequence[str], chosen: str) -> None:
-    """Put these machines' names behind the first entry of the list and select ``chosen``, or the
-    first entry where that is empty; no signal is emitted."""
+    """Put these machines' names and ``chosen``, sorted, behind the first entry of the list and
+    select ``chosen``, or the first entry where that is empty; no signal is emitted. Where these
+    names stand there already nothing changes, the selection neither."""
     shown = [choice.itemData(at) for at in range(1, choice.count())]
     wanted = sorted({*names, *([chosen] if chosen else [])})
     if shown == wanted:

@@ -32,8 +32,8 @@ class PastExport(QPushButton):
 
     def export(self, kind: str) -> None:
         """Have all pages of what the list shows read, then ask the person for a file and write it
-        there as ``kind`` of file; returns at once. A failure is told by the context's
-        ``failed``."""
+        there as ``kind``, "csv" or "json"; returns at once. Nobody is asked where the window was
+        closed meanwhile; a failure is told by the context's ``failed``."""
         wanted = self._wanted()
         self._context.bridge.client_work(
             self,

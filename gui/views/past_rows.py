@@ -50,8 +50,8 @@ def day_words(begins_ms: int, now_s: float) -> str:
 
 
 def past_columns() -> tuple[Column, ...]:
-    """Return the columns of the past: which, how it ended, whose, when, how long, where. In the
-    heading of a day all but the first are empty."""
+    """Return the columns of the past: which, how it ended, whose, when, how long, how often tried,
+    where. In the heading of a day all but the first are empty."""
 
     def of(text: Text) -> Callable[[Any, float], str]:
         return lambda line, now_s: text(line) if isinstance(line, PastWorkflow) else ""
@@ -105,7 +105,7 @@ class PastRows(Rows):
         self.endResetModel()
 
     def fill(self, first: int, workflows: Sequence[PastWorkflow]) -> None:
-        """Take in a page that begins with this number of workflow, and paint it where it is in
+        """Take in a page that begins with the workflow of this number, and paint it where it is in
         sight."""
         begin, end = self.lines.put(first, workflows)
         self._asked.discard(first // PAGE)
@@ -143,7 +143,8 @@ class PastRows(Rows):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a cell's text, tip, alignment or what screen readers say, for Qt; None for other
-        roles and for a line that was not read yet."""
+        roles and where no line is. A line that was not read yet has dots for a name and nothing
+        else, and is asked for."""
         line, column = self.row(index.row()), self.columns[index.column()]
         if line is None:
             return None

@@ -64,7 +64,8 @@ class WheelPassesBy(QObject):
     no value of what comes under the pointer. All fields with a value have it, by ``set_up``."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the wheel from a widget without the keyboard, so that it goes to what is around."""
+        """Keep the wheel from a widget without the keyboard, so that it goes to what is around, and
+        return true; false for every other event."""
         wheel = event.type() is QEvent.Type.Wheel
         if not wheel or (isinstance(watched, QWidget) and watched.hasFocus()):
             return False
@@ -176,7 +177,7 @@ def line() -> QFrame:
 
 def filter_field(name: str, act: Callable[[str], object], hint: str = "") -> QLineEdit:
     """Return a field for typed words that calls ``act`` with all of its text at each change;
-    ``hint`` stands in it while it is empty."""
+    ``hint``, or "Filter …" where it is empty, stands in it while nothing is typed."""
     field = set_up(
         QLineEdit(),
         name,

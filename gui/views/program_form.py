@@ -56,8 +56,8 @@ class ProgramForm(QWidget):
         column(held(lines), self.told, on=set_up(self, "programForm"), spacing=GRID // 2)
 
     def tell(self, alone: Alone) -> None:
-        """Show how often and with which parameters a program that comes alone runs, without
-        emitting ``changed``."""
+        """Show with which files and parameters, and how often, a program that comes alone runs,
+        without emitting ``changed``."""
         self._alone = alone
         for each in (self.often, self.times, self.parameters):
             each.blockSignals(True)

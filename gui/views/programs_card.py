@@ -67,8 +67,8 @@ def here_words(view: ProgramView) -> str:
 
 
 def confinement_words(found: ConfinementView | None) -> str:
-    """Return what programs cannot get at on this computer, as it was tried; empty where that is not
-    known yet."""
+    """Return in a sentence whether programs are confined on this computer, and from what, as it was
+    tried, or that the settings have switched that off; empty where it is not known yet."""
     if found is None:
         return ""
     if found.rule == "off":
@@ -126,9 +126,9 @@ class ProgramsCard(QFrame):
         self.tell(None, None)
 
     def tell(self, reply: ProgramsReply | None, permissions: PermissionsReply | None) -> None:
-        """Show these programs in a table (None: none are known), and above it a line for each
-        workflow that waits for permission, each program that asks for more than all have, and each
-        trusted machine (None: those lines stay)."""
+        """Show these programs in a table (None: none are known), and above it how programs are
+        confined and a line for each workflow that waits for permission, each program that asks for
+        more than all have, and each trusted machine (None: these stay as they are)."""
         programs = reply.programs if reply is not None else ()
         self.rows.show(programs)
         self.table.setVisible(bool(programs))
@@ -201,8 +201,9 @@ class ProgramsCard(QFrame):
         self._context.ask(self, DISTRUST, wish, lambda _: self._context.bridge.want_flock())
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen program at this place, and return it without waiting; None if
-        none is chosen. Only what was published is forgotten; an installed one is its owner's."""
+        """Open the menu of the chosen program at this place of the screen, and return it without
+        waiting; None, with nothing opened, if none is chosen. Only what was published is forgotten;
+        an installed one is its owner's."""
         chosen: ProgramView | None = self.table.current()
         if chosen is None:
             return None

@@ -125,8 +125,9 @@ class QueuePage(QWidget):
             self.menu_at(event.globalPos())
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen task at this place, and return it without waiting; None if
-        none is chosen. Entries that need the workflow's page lead there first."""
+        """Open the menu of the chosen task, or of all that its row stands for, at this place of the
+        screen, and return it without waiting; None, with nothing opened, if none is chosen. Entries
+        that need the workflow's page lead there first."""
         each: QueueRow | None = self.table.current()
         if each is None:
             return None

@@ -63,9 +63,10 @@ _Index = QModelIndex | QPersistentModelIndex
 
 def show_result(path: Path, parent: QWidget | None = None) -> QWidget | None:
     """Show a file or folder of results: in a window, which is returned, or by what the system has
-    for pages and documents, and None is returned. A folder, and whatever is not known to be
-    harmless, is shown in its folder and not opened. Raises ``OSError`` for what cannot be read, for a
-    page beside which nothing can be written, and where nothing here opens it."""
+    for documents and pages, and None is returned; a page as a harmless copy, which is written
+    beside it, or as text where none can be made. A folder, and whatever is not known to be
+    harmless, is shown in its folder and not opened. Raises ``OSError`` for what cannot be read, for
+    a page beside which nothing can be written, and where nothing here opens it."""
     kind = Kind.OTHER if path.is_dir() else kind_of(path.name)
     if kind in INSIDE:
         return _shown(path, kind, parent)

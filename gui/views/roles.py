@@ -253,7 +253,8 @@ def _warning(what: str, *, has: bool) -> str:
 
 
 def own_text(screen: Screen) -> str:
-    """Return what the keys of this computer can do in the flock; empty while that is not known."""
+    """Return what the keys of this computer can do in the flock, and who can change something there
+    where it cannot; empty while that is not known."""
     own, known = own_member(screen), screen.members
     if own is None or known is None:
         return ""

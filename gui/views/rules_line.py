@@ -29,7 +29,8 @@ class RulesLine(QWidget):
         column(line, self.fault, on=self, margins=(2 * GRID, 0, GRID, 0))
 
     def tell(self, screen: Screen) -> None:
-        """Show the rules that this machine goes by; those of a later version by their name alone."""
+        """Show the rules that this machine goes by, those of a later version by their name alone;
+        hide where it has no flock or has told none. They can be chosen while the agent is there."""
         node = screen.node
         rules = node.rules if node is not None and node.flock else ""
         self.setVisible(bool(rules))

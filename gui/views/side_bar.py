@@ -182,8 +182,8 @@ class SideBar(QFrame):
     ) -> None:
         """Show what this computer does, with a tip to it, empty for none, and the menu that pauses
         it or the button that resumes it, or says not now while it warns; the button is disabled
-        while no entry is enabled. An open menu is left as it is. Unless somebody has ``answered`` when it may help, a button leads
-        there."""
+        while no entry is enabled. An open menu is left as it is. Unless somebody has ``answered``
+        when it may help, a button leads there."""
         self.answer.setVisible(not answered)
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)
@@ -222,8 +222,9 @@ def _button_words(at_once: Entry | None) -> tuple[str, str]:
 
 @cache
 def load_the_rest() -> None:
-    """Load what is needed at the first look at a graph or a place, and would hold that look up. What
-    is there then stays, so the collector of garbage need not go through it again and again."""
+    """Load what is needed at the first look at a graph or a place, and would hold that look up; do
+    nothing at a second call. What is there then stays, so the collector of garbage need not go
+    through it again and again."""
     for name in LOADED_LATER:
         import_module(name)
     gc.freeze()

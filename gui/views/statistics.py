@@ -108,7 +108,8 @@ class Statistics(QWidget):
 
 
 def balance_words(each: BalanceView) -> str:
-    """Return for how long this computer worked for others lately, and others for it, in a line."""
+    """Return for how long this computer worked for others lately, how much of that was thrown away
+    if any was, and for how long others worked for it, in a line."""
     known = {"days": each.days, "gave": _hours(each.gave_hours), "took": _hours(each.took_hours)}
     if not each.thrown_hours:
         return tr("Last {days} days: gave {gave} to others, took {took}", **known)

@@ -18,9 +18,9 @@ FAULTS_SHOWN_MAX = 50
 
 
 def sheet_files(paths: list[Path], allowed: tuple[Path, ...] = ()) -> list[SheetFile]:
-    """Return an entry of the sheet for each file; but where one program is among them, other files
-    that are no workflows are given to it as its files. ``allowed`` is what workflows may take
-    along."""
+    """Return an entry of the sheet for each file; but where exactly one program is among them,
+    other files that are no workflows are given to it as its files, and ``allowed`` is not heeded.
+    That is what workflows may take along."""
     programs = [path for path in paths if is_program(path)]
     others = [
         path for path in paths if path not in programs and path.suffix.lower() not in WORKFLOW_ENDS
@@ -83,7 +83,7 @@ class SheetFile:
     @property
     def urgency(self) -> NamedPriority:
         """Return the priority it would be submitted with, by its name where it has one, else as a
-        number: as the person chose, else as the file says."""
+        number: as the person chose, else as the file says, low while it was not read."""
         workflow = self.checked.workflow if self.checked is not None else None
         said = workflow.submit.priority if workflow is not None else "low"
         wanted = said if self.priority is None else self.priority
@@ -91,8 +91,8 @@ class SheetFile:
 
     @property
     def ready(self) -> bool:
-        """Tell whether it can be submitted now: read without a fault, all that leaves the computer
-        confirmed, and not sent yet."""
+        """Tell whether it can be submitted now, or once more after a refusal: read without a fault,
+        all that leaves the computer confirmed, and neither sent nor being sent."""
         found = self.checked
         good = found is not None and found.workflow is not None and not refusals(found.plan)
         good = good and not self.unconfirmed
@@ -114,8 +114,9 @@ class SheetFile:
 
     @property
     def state(self) -> tuple[Mark, str]:
-        """Return the mark of the file's row and what stands beside it: submitted, refused, being
-        read, how many things are to mend, waiting its turn, or ready."""
+        """Return the mark of the file's row and what stands beside it: submitted or known already,
+        refused, being read, how many things are to mend or to confirm, waiting its turn, or
+        ready."""
         found = self.checked
         if self.sent:
             return Mark.DONE, tr("known already") if self.known is not None else tr("submitted")
@@ -134,8 +135,8 @@ class SheetFile:
     def faults(self) -> list[tuple[str, int | None]]:
         """Return what keeps the file from being submitted, a sentence each with its line in the
         file, or None where it has none: why it was refused, what is wrong with it
-        (``FAULTS_SHOWN_MAX`` at the most), and what the agent says against it. Empty while it is
-        read and when nothing does."""
+        (``FAULTS_SHOWN_MAX`` at the most), and what the agent says against it. Empty when nothing
+        does; while it is read only why it was refused."""
         found = self.checked
         told: list[tuple[str, int | None]] = [(self.refused, None)] if self.refused else []
         if found is None:

@@ -43,8 +43,8 @@ class TakenAlong(QWidget):
         self, asked: Sequence[Path], confirmed: Sequence[Path], leaves: Sequence[Leaving]
     ) -> None:
         """Show what lies outside and is ``asked`` for, what of it is confirmed already, and sum up
-        all that leaves this computer, each by name in the tool tip. With nothing of either nothing
-        is shown."""
+        all that leaves this computer, with the first ``SHOWN_MAX`` by name in the tool tip. With
+        nothing of either nothing is shown."""
         self.setVisible(bool(asked or leaves))
         for each in (self.question, self.outside):
             each.setVisible(bool(asked))

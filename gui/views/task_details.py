@@ -346,8 +346,9 @@ class TaskDetails(QScrollArea):
         return tuple(found)
 
     def try_again(self) -> None:
-        """Ask the agent to retry from the chosen tasks on, or the whole workflow if none is chosen;
-        does nothing without a workflow, or if none of the chosen can be retried."""
+        """Have the chosen tasks and what depends on them tried again, or the whole workflow if none
+        is chosen, as the context's ``retry`` does; do nothing without a workflow, or if none of the
+        chosen can be retried."""
         if self._workflow is None:
             return
         if not self._tasks:

@@ -36,8 +36,8 @@ class TaskActs:
 def task_menu(
     parent: QWidget, context: ViewContext, task: TaskView, acts: TaskActs, place: QPoint
 ) -> QMenu:
-    """Open the menu of a task at this place, and return it without waiting; what cannot be done now
-    is disabled. ``parent`` owns it."""
+    """Open the menu of a task at this place of the screen, and return it without waiting; what
+    cannot be done now is disabled. ``parent`` owns it."""
     menu = context_menu(parent, "taskMenu")
     ended = task.state in ENDED
     has_result = any(not each.external for each in task.outputs)
@@ -76,7 +76,8 @@ def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> QMenu
 
 
 def list_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
-    """Add an entry for each priority that has a name, which calls ``act`` with it."""
+    """Add an entry for each of three priorities, interactive, low and one between, which calls
+    ``act`` with its number."""
     for text, value in (
         (tr("Interactive"), PRIORITY_NAMES["interactive"]),
         (tr("Between"), sum(PRIORITY_NAMES.values()) // 2),

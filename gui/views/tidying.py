@@ -68,9 +68,9 @@ class HiddenWorkflows(QPushButton):
 def ask_to_remove(
     parent: QWidget, context: ViewContext, workflows: Sequence[str], *, past: bool
 ) -> None:
-    """Ask the agent what the removal of workflows would free, then the person whether to remove
-    them, with ``past`` from the history, too; returns at once. Why they cannot be is told by the
-    context."""
+    """Ask the agent what the removal of workflows would free, then the person, unless ``parent`` is
+    gone, whether to remove them, with ``past`` from the history, too; returns at once. Why they
+    cannot be is told by the context."""
 
     def told(trial: Removed) -> None:
         if is_gone(parent):
@@ -93,8 +93,9 @@ def ask_to_remove(
 
 
 def ask_to_forget(parent: QWidget, context: ViewContext, program: str) -> None:
-    """Ask the agent what would be free without a published program, then the person whether to
-    forget it; returns at once. Why it cannot be is told by the context."""
+    """Ask the agent what would be free without a published program, then the person, unless
+    ``parent`` is gone, whether to forget it; returns at once. Why it cannot be is told by the
+    context."""
     name = bare_name(program)
 
     def gone(forgotten: Forgotten) -> None:

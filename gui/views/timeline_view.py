@@ -249,7 +249,7 @@ class WorkflowTimeline(QWidget):
 
     def refresh(self) -> None:
         """Have the runs read again, if somebody looks and they were not read just now, and show
-        them when they are here; a failure is said in their place."""
+        them when they are here; a failure is said above what is shown."""
         if self.isVisible() and self._asking is None and not self._timer.isActive():
             self._timer.start()
             names = [self._workflow] if self._workflow else recent(self._context.screen)

@@ -13,8 +13,9 @@ from gui.views.pieces import set_up
 def variable_field(
     variable: Variable, values: dict[str, str], typed: Callable[[], object]
 ) -> QWidget:
-    """Return a field with the value that is there, else with the default. What is typed or chosen is
-    put into ``values`` at once, of a choice the first one already now, and ``typed`` is called."""
+    """Return a field with the value that is there, else with the default; a choice shows its first
+    where it has neither. What is typed or chosen is put into ``values`` at once, and ``typed`` is
+    called; what a choice shows already now, where no value is there."""
     default = variable.default
     said = ", ".join(default) if isinstance(default, tuple) else (default or "")
     value = values.get(variable.name, said)

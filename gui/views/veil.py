@@ -57,8 +57,8 @@ class Veil(QWidget):
 
 
 def paths_in(data: QMimeData) -> list[str]:
-    """Return the files of this machine that were dropped or copied, or the one whose path the text
-    is, if it exists; empty where there is none."""
+    """Return the files of this machine that were dropped or copied, whether they exist or not, or
+    the one whose path the text is, if it exists; empty where there is none."""
     paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     if paths or not data.hasText():
         return paths

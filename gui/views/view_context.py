@@ -76,8 +76,8 @@ class ViewContext(QObject):
 
     def take(self, bundle: Sequence[Any]) -> None:
         """Fold notices into the model, ask for what they leave unknown, and later for what of the
-        attended workflow is stale; then emit ``changed`` once if anything did. A pause that was
-        asked for early is told to the agent once it is there."""
+        attended workflow is stale and when others end that moved; emit ``changed`` once if anything
+        did. A pause that was asked for early is told to the agent once it is there."""
         changes = self.screen.fold(bundle)
         for workflow in changes.wanted:
             self.bridge.want(workflow)
@@ -144,8 +144,8 @@ class ViewContext(QObject):
         done: Callable[[R], object] | None = None,
     ) -> None:
         """Ask the agent what a person wishes, and return at once; ``done``, unless it is None, is
-        called with the reply, ``failed`` is emitted with a sentence if it fails, neither once the
-        asker is gone."""
+        called with the reply, ``failed`` is emitted with a sentence if it fails. Once the asker is
+        gone, only the failure of an act is still told."""
         self.bridge.ask(asker, method, params, done, self.failed.emit)
 
     # -- wishes ------------------------------------------------------------------------------
@@ -213,8 +213,9 @@ class ViewContext(QObject):
         self.ask(self, FORGET_PROGRAM, ForgetProgram(name, trial), told)
 
     def press(self, entry: Entry) -> bool:
-        """Ask the agent for what an entry of the pause menu means, or keep it until it is there
-        while it starts; return false, and do nothing, where the entry is none of those."""
+        """Ask the agent for what an entry of the pause menu means; while it starts, keep a pause
+        until it is there, or forget the one that is kept. Return false, and do nothing, where the
+        entry is none of those."""
         pauses = {
             Act.PAUSE: Pause(for_s=entry.length_s),
             Act.NOT_NOW: Pause(for_s=entry.length_s),

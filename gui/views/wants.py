@@ -26,7 +26,8 @@ def _words(want: AskedFor) -> str:
 
 
 def asks_words(programs: Iterable[AskedProgram]) -> str:
-    """Return a line for each program that asks for more than all have; empty where none does."""
+    """Return a line for each program that asks for more than all have, and one more that names what
+    they ask to read and no program may; empty where none asks."""
     lines = [
         tr(
             "{program} asks for {wants}.",

@@ -274,8 +274,9 @@ class Window(QWidget):
 
     def submit(self, paths: list[str] | None) -> SubmitSheet | None:
         """Open the sheet that submits these files, or those in these folders, and return it without
-        waiting; None waits until the person has chosen files. Returns None if none are chosen or
-        found, and says why in the latter case. The folder is remembered for the next choice."""
+        waiting; None waits until the person has chosen files. Return None if none are chosen or
+        found, which is said in the latter case, and for a flight's folder alone, of which the
+        inspection is opened instead. The folder is remembered for the next choice."""
         if paths is None:
             shown = tr("Workflows ({patterns})", patterns=" ".join(WORKFLOW_SUFFIXES))
             every = tr("Scripts and all other files ({patterns})", patterns="*")
@@ -399,7 +400,8 @@ class Window(QWidget):
         return SettingsDialog(self._context, self._login, self)
 
     def open_log(self, task: TaskView) -> LogWindow:
-        """Open the output of a task in a window of its own, and return that without waiting."""
+        """Open the output of a task in a window of its own, a new one each time; return it at
+        once."""
         made = LogWindow(self._context, task)
         self._logs.append(made)
         made.destroyed.connect(lambda: self._forget(made))

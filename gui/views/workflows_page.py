@@ -224,8 +224,9 @@ class WorkflowsPage(QWidget):
 
     def choose(self, workflow: str, task: str = "") -> None:
         """Choose a workflow by its id, and a task of it unless that is empty, and have its tasks
-        read if need be; a filter that hides it is emptied, and everybody's are shown for another's.
-        Nothing is chosen in the table where it is not known."""
+        read if need be; a filter that hides it is emptied, one that was put out of sight is shown
+        again, and everybody's are shown for another's. Nothing is chosen in the table where it is
+        not known."""
         self._chosen = workflow
         self._context.attend(workflow)
         known = self._context.screen.workflows.get(workflow)
@@ -294,8 +295,8 @@ class WorkflowsPage(QWidget):
             self.task_menu_at(event.globalPos())
 
     def task_menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen task at this place, and return it without waiting; None
-        unless exactly one is chosen."""
+        """Open the menu of the chosen task at this place of the screen, and return it without
+        waiting; None, with nothing opened, unless exactly one is chosen."""
         own = self._own
         if len(self._tasks_chosen) != 1 or self._tasks_chosen[0] not in own:
             return None
@@ -310,8 +311,8 @@ class WorkflowsPage(QWidget):
         return task_menu(self, self._context, own[self._tasks_chosen[0]], acts, place)
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen workflows at this place, and return it without waiting; None
-        if none is chosen."""
+        """Open the menu of the chosen workflows at this place of the screen, and return it without
+        waiting; None, with nothing opened, if none is chosen."""
         chosen: list[WorkflowView] = self.table.selected()
         if not chosen:
             return None
@@ -364,7 +365,8 @@ class WorkflowsPage(QWidget):
 
     def cancel(self, workflow: str, tasks: tuple[str, ...]) -> None:
         """Cancel those of these tasks that have not ended (empty: the whole workflow) in ten
-        seconds, unless the person takes it back; does nothing if all of them have ended."""
+        seconds, unless the person takes it back; what still waited to be cancelled is, at once.
+        Does nothing if all of them have ended."""
         view = self._context.screen.workflows.get(workflow)
         own = self._context.screen.tasks.get(workflow, {})
         still = tuple(each for each in tasks if each in own and own[each].state not in ENDED)
