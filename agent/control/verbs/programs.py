@@ -48,9 +48,9 @@ async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
 async def publish(call: RequestContext, params: Publish) -> Published:
     """Give a program folder of this machine to the flock, accept it here (with ``with_work`` only
     when work brings it), and return its name and dataset. Raises ``RefusedError`` where its path is
-    not whole, for the agent does not know where the client is, or there is no folder,
-    ``ServiceError`` where it is no program or cannot be kept, ``OSError`` where it cannot be
-    written that it is accepted."""
+    not whole, for the agent does not know where the client is, there is no folder, or it is one of
+    Wingbeat itself, ``ServiceError`` where it is no program or cannot be kept, ``OSError`` where it
+    cannot be written that it is accepted."""
     folder = Path(params.folder)
     if not folder.is_absolute():
         raise RefusedError(
@@ -93,9 +93,10 @@ async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided
 
 @serves(FORGET_PROGRAM)
 async def forget_program(call: RequestContext, params: ForgetProgram) -> Forgotten:
-    """Delete a published program on this machine with what was decided about it, and return what that
-    frees; work that brings it asks anew. Raises ``ServiceError`` where nothing is decided about it or
-    unfinished work brings it, ``RefusedError`` where several are meant."""
+    """Delete a published program on this machine with what was decided about it, and return what
+    that frees, or with ``trial`` would free; work that brings it asks anew. Raises ``ServiceError``
+    where nothing is decided about it or unfinished work brings it, ``RefusedError`` where several
+    are meant."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     return Forgotten(name, await published.forget(name, trial=params.trial))

@@ -122,9 +122,9 @@ def checked(call: RequestContext, params: Submit, submitter: str) -> Elsewhere:
 
 def misdelivered(folder: str, *, far: bool) -> Phrase | None:
     """Return why results cannot go to this folder: any of this machine where another one submits
-    (``far``), one that is no whole path, one of Wingbeat itself, or a hidden one, in which programs
-    look for what to do.
-    None when they can, or no folder is named (empty)."""
+    (``far``), one that is no whole path or has ``..`` in it, one of Wingbeat itself, or a hidden
+    one, in which programs look for what to do. None when they can, or no folder is named
+    (empty)."""
     path = Path(folder)
     if not folder:
         return None
@@ -254,9 +254,10 @@ def specs_of(
     id_of: Callable[[str], TaskId],
     elsewhere: Mapping[Place, TaskId] = MappingProxyType({}),
 ) -> tuple[records.TaskSpec, ...]:
-    """Return the tasks of a submission as the flock keeps them, with the ids that ``id_of`` makes of
-    their names, in their order; whether they are right is not asked. What many have in common is
-    there once: a large workflow is half as large then."""
+    """Return the tasks of a submission as the flock keeps them, with the ids that ``id_of`` makes
+    of their names, in their order; whether they are right is not asked. Raises ``KeyError`` for a
+    need of another workflow that ``elsewhere`` lacks. What many have in common is there once: a
+    large workflow is half as large then."""
     id_of = cache(id_of)
 
     def producer(each: Input) -> TaskId:
@@ -274,6 +275,7 @@ def specs_of(
         return records.Limits(told.memory_mb, told.disk_mb, *seconds)
 
     def spec(task: Task) -> records.TaskSpec:
+        """Return one task as the flock keeps it."""
         expected_ms, told = with_told(task.expected_s)
         return records.TaskSpec(
             id_of(task.id),
@@ -334,7 +336,8 @@ def misnamed(params: Submit) -> Phrase | None:
 async def plan(call: RequestContext, params: Plan) -> PlanReply:
     """Try a submission without keeping anything: return what is wrong, and then nothing else, or
     where each task could run, why not elsewhere, who has to accept its programs, and when it all
-    might end. Other machines are asked what their programs do."""
+    might end. Other machines are asked what their programs do, and this one looks for the tags that
+    tasks need, of which the flock is told."""
     told = params.workflow
     await call.rooms.programs.look_for(
         {tag for task in told.tasks for tag in task.requirements.tags}
