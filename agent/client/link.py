@@ -96,7 +96,7 @@ def read_control_file(home: Home | None = None) -> ControlFile:
         if isinstance(error, NotADirectoryError):
             reason = "WINGBEAT_HOME has to name a folder"
         raise NoAgentError(f"{path} cannot be read ({error.strerror}): {reason}") from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise NotUnderstoodError(
             f"{path} is not what an agent of this version writes: update Wingbeat on both sides"
         ) from error

@@ -84,7 +84,8 @@ def new(options: Options) -> int:
 )
 def new_workflow(options: Options) -> int:
     """Write a new workflow into a folder that is empty or not there yet, and print how to go on
-    (not with ``--json``). Return the exit code, that of a failure where the folder is not empty."""
+    (not with ``--json``). Return the exit code: that of a failure, which is told, for a wrong name
+    and for a folder that has something in it or cannot be written."""
     file = _folder(options) / f"{options.name}{SUFFIX}"
     return _write(
         options,

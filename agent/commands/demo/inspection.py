@@ -159,7 +159,8 @@ class Inspection:
 
 def install_program(tasks: Path, name: str, programs: Path, *libraries: str) -> None:
     """Copy one of the programs in the folder ``tasks`` to where an agent looks for them, with the
-    libraries that it needs, by default the one of the demo; raises ``OSError``."""
+    libraries that it needs, by default the one of the demo; raises ``OSError``, also where it is
+    there already."""
     shutil.copytree(tasks / name, programs / name, ignore=CACHES)
     beside = programs / name / TASKS
     for each in libraries or (LIBRARY,):

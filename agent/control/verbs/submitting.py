@@ -73,7 +73,8 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     """Make a workflow records of the flock. Return on how many disks they are, once on all that can
     be had now, and which machines run none of its programs yet; or at once which workflow has the
     same content, of the same person, and how it stands. Raises ``RefusedError``, and keeps nothing,
-    where it is wrong or this disk is full, ``ServiceError`` where the node does not take it."""
+    where it is wrong or this disk is full, ``ServiceError`` where the node does not take it. What
+    ``bring`` raises comes through, with the workflow kept: it may be submitted again then."""
     submitter = params.submitter or call.now.name
     elsewhere = checked(call, params, submitter)
     if elsewhere.fault is not None:
@@ -98,7 +99,8 @@ async def bring(
 ) -> None:
     """Have an accepted workflow's results delivered into a folder, if one is named, and let
     programs that its person brought run here. Also for a workflow known already: that may have
-    failed before."""
+    failed before. Raises ``OSError`` where either cannot be written, ``ServiceError`` for a program
+    that cannot be had."""
     if deliver:
         await call.rooms.datasets.deliver(workflow, Path(deliver))
     if not call.member:
