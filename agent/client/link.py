@@ -200,7 +200,8 @@ class Link:
     async def greet(self, hello: Hello) -> None:
         """Send this greeting, wait for the answer and keep it as ``welcome``. Raises
         ``TimeoutError`` when none comes within ``GREETING_S_MAX``, ``RequestError`` when it is
-        refused, ``DisconnectedError`` when the connection ends."""
+        refused, ``DisconnectedError`` when the connection ends, ``NotUnderstoodError`` for an
+        answer of another version."""
         self._hello = hello
         async with asyncio.timeout(GREETING_S_MAX):
             self.welcome = await self.call(HELLO, hello)

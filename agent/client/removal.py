@@ -118,10 +118,11 @@ async def hand_over_and_leave(
 
 
 async def part(client: Client, within_s: float) -> Parting:
-    """Have others take what only this machine keeps, for at most so long, and leave the flock whatever
-    is left then, as the program goes in any case; return what came of it. Nothing is asked. It stays
-    a member where nobody would be told: its data is kept, and it may come back. Raises
-    ``ClientError``."""
+    """Have others take what only this machine keeps, for at most so long, and leave the flock
+    whatever is left then, as the program goes in any case; return what came of it, also that the
+    flock did not let it go. Nothing is asked. It stays a member where nobody would be told: its
+    data is kept, and it may come back. Raises ``ClientError`` where the agent does not answer
+    before that."""
     flock = (await client.call(PEERS, Peers())).node.flock
     if not flock:
         return Parting()

@@ -145,8 +145,9 @@ class Checked(Struct, frozen=True):
 )
 def check(options: Options) -> int:
     """Run a program by hand, wait for its end, and print what it says; what it leaves is put into
-    the folder for results. Return the exit code: that of a failure where the program failed, there
-    is none in the folder, or the saved state that is named is missing."""
+    the folder for results, in the place of what has the same names there. Return the exit code:
+    that of a failure where the program failed, there is none in the folder, or the saved state that
+    is named is missing."""
     try:
         read_program(options.folder)
     except FaultsError as error:

@@ -140,10 +140,11 @@ class Estimates:
 
     def progress(self, spec: TaskSpec, reading: DerivedState) -> tuple[int, Length]:
         """Return how far a task is, in thousandths, and how long it still takes. A running one is
-        asked by its own last word, else reckoned from its length, to 990 at most; one whose machine
-        is gone takes a whole run, a suspended one until somebody leaves (``NEVER``), as does one
-        whose guess was passed long ago. One that has ended takes no time, and is at 1000 only where
-        it ended well."""
+        asked by its own last word, else reckoned from its length, to 990 at most. One that has not
+        begun is at 0 and takes a whole run; so long takes one whose machine is gone, too. A
+        suspended one (until somebody leaves) and one whose guess was passed long ago take
+        ``NEVER``. One that has ended takes no time, and is at 1000 only where it ended well, else
+        at 0."""
         if reading.state in ENDED:
             return (PERMILLE_MAX if reading.state is TaskState.TERMINATED else 0), NOW
         length, run = self.length(spec), reading.owner
