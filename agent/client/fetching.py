@@ -53,12 +53,12 @@ async def fetch_files(
     over: bool = False,
     came: Callable[[int], object] = lambda _: None,
 ) -> None:
-    """Write the one file of a dataset to ``target``, or all files of a folder below it, one after
-    the other, making folders as need be; ``came`` hears the bytes of each piece. With ``over``
-    files of the same name are replaced, else the first that is there already ends it with
-    ``FileExistsError``. Raises ``ClientError``, another ``OSError``, or ``EOFError`` with the path
-    of a file of which only a part came; the files that were written until then stay, the unfinished
-    one is deleted."""
+    """Write the one file of a dataset to ``target``, or all files of a folder below it, under names
+    that every system takes, one after the other, making folders as need be; ``came`` hears the
+    bytes of each piece. With ``over`` files of the same name are replaced, else the first that is
+    there already ends it with ``FileExistsError``. Raises ``ClientError``, another ``OSError``, or
+    ``EOFError`` with the path of a file of which only a part came; the files that were written
+    until then stay, the unfinished one is deleted."""
     home = Home.of()
     for file in listing.files:
         place = _within(target, file.path) if listing.folder else target

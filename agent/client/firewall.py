@@ -41,7 +41,8 @@ def opening(
     port: int, system: str = sys.platform, find: Find | None = None, *, root: bool = False
 ) -> Opening | None:
     """Return how the firewall of this computer is opened for this port and for finding machines;
-    None where none is installed that Wingbeat knows. Raise ``ValueError`` for what is no port."""
+    None where none is installed that Wingbeat knows. ``root``: nobody has to be asked for an
+    administrator's word. Raise ``ValueError`` for what is no port."""
     if not 0 < port <= PORT_MAX:
         raise ValueError(f"{port} is no port")
     if system == "win32":
@@ -81,8 +82,10 @@ def open_firewall(
     run: Callable[..., Any] = subprocess.run,
     elevated: Callable[[str, str], int] | None = None,
 ) -> tuple[Outcome, str]:
-    """Have an administrator's word asked for, run the command, and wait for that; return what came
-    of it, and the last line that it said, if any. On Windows it is only known that it was begun."""
+    """Have an administrator's word asked for, run the command of ``wanted``, which must have
+    ``words``, and wait for its end, for ``WITHIN_S`` at most; return what came of it, ``failed``
+    rather than an exception, and the last line that it said, if any. On Windows it is only known
+    that it was begun."""
     try:
         if system == "win32":
             program, *words = wanted.words

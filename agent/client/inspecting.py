@@ -73,8 +73,8 @@ _read = msgspec.json.Decoder(Flight).decode
 
 
 def is_flight(path: Path) -> bool:
-    """Tell whether a folder, that has no workflow in it and is no program, holds a scan near its
-    top."""
+    """Tell whether a folder, that has no workflow in it and is no program, holds a scan, itself or
+    in a folder right below it; False for what is no folder or cannot be read."""
     try:
         near = [*islice(path.iterdir(), NEAR_MAX)] if path.is_dir() else []
         if any(each.name.endswith(NO_FLIGHT) for each in near):

@@ -96,7 +96,7 @@ def read_control_file(home: Home | None = None) -> ControlFile:
         if isinstance(error, NotADirectoryError):
             reason = "WINGBEAT_HOME has to name a folder"
         raise NoAgentError(f"{path} cannot be read ({error.strerror}): {reason}") from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise NotUnderstoodError(
             f"{path} is not what an agent of this version writes: update Wingbeat on both sides"
         ) from error
@@ -200,7 +200,8 @@ class Link:
     async def greet(self, hello: Hello) -> None:
         """Send this greeting, wait for the answer and keep it as ``welcome``. Raises
         ``TimeoutError`` when none comes within ``GREETING_S_MAX``, ``RequestError`` when it is
-        refused, ``DisconnectedError`` when the connection ends."""
+        refused, ``DisconnectedError`` when the connection ends, ``NotUnderstoodError`` for an
+        answer of another version."""
         self._hello = hello
         async with asyncio.timeout(GREETING_S_MAX):
             self.welcome = await self.call(HELLO, hello)

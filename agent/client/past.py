@@ -31,8 +31,9 @@ async def whole_past(client: Client, wanted: Past) -> PastReply:
 
 
 def past_csv(workflows: Iterable[PastWorkflow]) -> str:
-    """Return the workflows as comma-separated values, a line each below a line with the names of the
-    columns; times are those of this machine, lengths are in seconds."""
+    """Return the workflows as comma-separated values, a line each below a line with the names of
+    the columns; times are those of this machine, empty where there is none, lengths are in seconds,
+    and a text that a spreadsheet would take for a formula has an apostrophe before it."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(

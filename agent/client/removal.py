@@ -118,10 +118,11 @@ async def hand_over_and_leave(
 
 
 async def part(client: Client, within_s: float) -> Parting:
-    """Have others take what only this machine keeps, for at most so long, and leave the flock whatever
-    is left then, as the program goes in any case; return what came of it. Nothing is asked. It stays
-    a member where nobody would be told: its data is kept, and it may come back. Raises
-    ``ClientError``."""
+    """Have others take what only this machine keeps, for at most so long, and leave the flock
+    whatever is left then, as the program goes in any case; return what came of it, also that the
+    flock did not let it go. Nothing is asked. It stays a member where nobody would be told: its
+    data is kept, and it may come back. Raises ``ClientError`` where the agent does not answer
+    before that."""
     flock = (await client.call(PEERS, Peers())).node.flock
     if not flock:
         return Parting()
@@ -191,7 +192,8 @@ def starts_at_login(environment: Mapping[str, str] = os.environ) -> bool:
 
 def system_entry(environment: Mapping[str, str] = os.environ) -> Path | None:
     """Return the entry by which a package has the tray start at everybody's login; None where there
-    is none, or its program is gone. Raises ``OSError`` for one that cannot be read."""
+    is none, or the first that is found is hidden or its program is gone. Raises ``OSError`` for one
+    that cannot be read."""
     for base in (environment.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":"):
         file = Path(base) / "autostart" / ENTRY
         if file.is_file():
@@ -214,8 +216,9 @@ def start_no_more(environment: Mapping[str, str] = os.environ) -> None:
 
 
 def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
-    """Undo this person's start of the tray at login; return whether there was one. Do nothing for a
-    home other than the user's own. Raises ``OSError``."""
+    """Have the tray not start at this person's login any more, by an entry of theirs or by one for
+    everybody; return whether it did. Do nothing for a home other than the user's own, and return
+    False. Raises ``OSError``."""
     if environment.get(VARIABLE, "").strip():
         return False
     if sys.platform == "win32":
@@ -244,8 +247,9 @@ def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def delete_home(home: Home) -> list[Path]:
-    """Delete all that an agent of this home has kept: data, settings, logs and cache; return what
-    could not be deleted. No agent may run on it."""
+    """Delete all that an agent of this home has kept: data, settings, logs and cache, and the
+    folders above that were made for it, if nothing else is in them; return what could not be
+    deleted. No agent may run on it."""
     for folder in home.folders:
         delete_tree(folder)
     tops = {each.parent for each in home.folders}
@@ -257,9 +261,10 @@ def delete_home(home: Home) -> list[Path]:
 
 
 def end_windows(home: Home, *hosting: int) -> bool:
-    """End the tray of this home, and the processes that hosted its agent: a tray would stay, and start
-    the agent again. One that is only an agent ends by itself, and on a busy machine takes its time.
-    Return whether there was any."""
+    """Wait until the tray of this home and the processes that hosted its agent (``hosting``, ids, 0
+    for none) have ended, and end those that do not within some seconds: a tray would stay, and
+    start the agent again. Return whether there was any. Raises ``psutil.Error`` for one that may
+    not be ended."""
     window = _window_of(home)
     running = {*hosting, window} - {0}
     for process in running:

@@ -69,8 +69,9 @@ programs have read, printed or made.
 
 
 def support_files(home: Home) -> dict[str, str]:
-    """Return by name the texts of a bundle, the first of them for people. Blocks for up to
-    ``ANSWER_S_MAX`` where an agent hangs."""
+    """Return by name the texts of a bundle, the first of them for people, without secrets. Blocks
+    for up to ``ANSWER_S_MAX`` where an agent hangs; not to be called while a loop runs in this
+    thread."""
     told: dict[str, Any] = {
         "platform.json": _platform(home),
         "settings.json": _settings(home.settings_file),
@@ -87,7 +88,8 @@ def support_files(home: Home) -> dict[str, str]:
 
 def write_bundle(path: Path, files: Mapping[str, str]) -> None:
     """Write these texts, by their names, into a new zip archive that only this account may read.
-    Raises ``OSError``, also where there is a file of that name."""
+    Raises ``OSError``, also where there is a file of that name, which stays as it is; where the
+    disk refuses later, a part of the archive is left."""
     descriptor = os.open(
         path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
     )
@@ -100,8 +102,8 @@ def write_bundle(path: Path, files: Mapping[str, str]) -> None:
 
 
 def without_secrets(text: str, known: tuple[str, ...] = ()) -> str:
-    """Return a text without what is ``known`` to be secret, or looks like an invitation, a key or a
-    password."""
+    """Return a text with "(left out)" in the place of what is ``known`` to be secret, or looks like
+    an invitation, a key or a password."""
     for secret in known:
         text = text.replace(secret, GONE)
     for pattern, instead in _SECRETS:

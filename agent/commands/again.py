@@ -108,9 +108,10 @@ async def retry(options: Options, client: Client) -> int:
 )
 @with_loop
 async def again(options: Options, client: Client) -> int:
-    """Run a past workflow again as another one, or in a dry run tell what would run; with ``--wait``
-    wait until it has ended. Return the exit code, that of a failure where it was to be changed and
-    its file cannot be read here."""
+    """Run a past workflow again as another one, or in a dry run tell what would run; with
+    ``--wait`` wait until it has ended, which the exit code then tells. Return that code: of a
+    failure where the workflow was to be changed and its file cannot be read here, ``--as-it-was``
+    is given with a change, or the agent is too old for this."""
     changed = bool(options.set or options.name)
     if options.as_it_was and changed:
         return fail(options, "what is to be as it was has the values and the name that it had")

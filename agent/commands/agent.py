@@ -85,11 +85,14 @@ def _name(text: str) -> str:
 def run(options: Options) -> int:
     """Run the agent of this machine here until Ctrl-C, `wingbeat stop`, logoff or shutdown, or with
     ``--until-input-ends`` until standard input ends; with ``--background`` start it as a process of
-    its own and wait until it answers. Return the exit code, that of a failure where
-    it cannot be started; where one runs already, starting it in the background is a success."""
+    its own and wait until it answers. Return the exit code, that of a failure where it cannot be
+    started; where one runs already, starting it in the background, without a name or port, is a
+    success. An agent that ended for another version is started anew, in the place of this process
+    where the system can do that."""
     from agent.node import hosting
 
     def started(running: hosting.Running) -> None:
+        """Print that the agent runs, and what there is to know of it."""
         flock = f"in flock {running.flock}" if running.flock else "in no flock"
         lines = [f"{running.name} runs {flock}; its log is in {running.log_folder}"]
         if not running.answered:
@@ -200,9 +203,10 @@ class Answer(Struct, frozen=True):
 )
 def telnet(options: Options) -> int:
     """Print how to talk to the agent by hand, by what it left on disk: the command and the first
-    line to type, or one of them. Whether the agent still runs is not looked at. Return the exit
-    code: ``NO_AGENT`` where it left nothing, that of a failure for what another version left, and
-    for a proof that is none or a port that is not switched on."""
+    line to type, or one of them; with ``--answer`` check the agent's proof and print what to say
+    next. Whether the agent still runs is not looked at. Return the exit code: ``NO_AGENT`` where it
+    left nothing, that of a failure for what another version left, and for a proof that is none or a
+    port that is not switched on."""
     try:
         control = read_control_file()
     except ClientError as error:

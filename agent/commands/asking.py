@@ -39,10 +39,12 @@ class _Failure(Struct, frozen=True):
 
 def with_client(use: Callable[[Options, BlockingClient], int]) -> Use:
     """Make the function below it one that connects a client, to the member that ``--node`` names if
-    any, for as long as it takes. A ``ClientError`` is told in one sentence and becomes the exit
-    code, ``NO_AGENT`` where none runs; other exceptions come through."""
+    any, for as long as it takes. In the options a name that several workflows have gives way to the
+    id of the one that is meant, which is said. A ``ClientError`` is told in one sentence and
+    becomes the exit code, ``NO_AGENT`` where none runs; other exceptions come through."""
 
     def connected(options: Options) -> int:
+        """Connect a client, use it, and return the exit code."""
         try:
             node = getattr(options, "node", "")
             with BlockingClient(name=f"{PROGRAM} command", node=node) as client:
@@ -115,6 +117,7 @@ def ask(
     told, not raised."""
 
     def asked(_: Options, client: BlockingClient) -> int:
+        """Ask the question, show the answer, and return the exit code."""
         answer = client.call(method, params)
         if options.json:
             show_json(answer, options)

@@ -39,7 +39,9 @@ LATEST, PAGE = 50, 1_000
     ALL,
 )
 def run(options: Options) -> int:
-    """Show the audit or check one; return the exit code, of a failure where an entry is wrong."""
+    """Show the latest entries of the audit, or all with ``--all`` or ``--json``, or check one;
+    return the exit code: of a failure where an entry is wrong, of misuse for a check with
+    ``--node``."""
     if options.action == "check":
         if options.node:
             return misuse("check a machine from here: `wingbeat audit check MEMBER`")

@@ -43,7 +43,7 @@ def commands_of(*rows: tuple[str, str, str], group: str = "") -> Mapping[str, Co
 
 def group_of(name: str, description: str, commands: Mapping[str, Command], *examples: str) -> Run:
     """Return the command of this name, which runs the one of these that is named behind it, and
-    enter it into ``KNOWN``."""
+    enter it into ``KNOWN``, in the place of one of the same name."""
     parser = choosing_parser(f"{PROGRAM} {name}", description, commands, *examples)
     KNOWN[name] = run = partial(run_chosen, parser, commands)
     return run
@@ -66,7 +66,8 @@ def choosing_parser(
     program: str, description: str, commands: Mapping[str, Command], *examples: str
 ) -> CommandParser:
     """Return a parser for the name of a command and the arguments behind it, whose help lists these
-    commands and examples; whether a command has that name is not looked at."""
+    commands and examples; whether a command has that name is not looked at. Raises ``ValueError``
+    without any commands."""
     width = max(map(len, commands))
     listing = "\n".join(
         f"  {name:<{width}}  {command.summary}" for name, command in commands.items()
@@ -88,7 +89,8 @@ def run_chosen(
 ) -> int:
     """Run the command that is named, in full or by a beginning that no other has, and return its
     exit code; without a name, print what commands there are. ``arguments``: those of this process
-    if None. Raises ``SystemExit`` with 2 where none is meant, or several."""
+    if None. Raises ``SystemExit`` with 2 where none is meant, or several, and with 0 after
+    ``--help``."""
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()

@@ -114,7 +114,8 @@ def stacked_rows(
     header: Sequence[str], rows: Sequence[Sequence[str]], window: int
 ) -> Iterator[str]:
     """Yield the lines of each row with its first cell above the others, which stand wrapped beside
-    their names, and a blank line between rows; empty cells are left out."""
+    their names, and a blank line between rows; empty cells are left out. A window too narrow for
+    that is exceeded. Raises ``ValueError`` for a row of another length than the header."""
     indent = max(map(len, header[1:]), default=0) + 2 * GAP
     for number, (first, *others) in enumerate(rows):
         if number:

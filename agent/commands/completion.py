@@ -237,8 +237,9 @@ def run(options: Options) -> int:
 
 
 def words(line: list[str]) -> list[str]:
-    """Return what may stand in place of the last of these words, which stand behind `wingbeat`;
-    empty where nothing fits, or the agent, where it has to be asked, does not answer."""
+    """Return what may stand in place of the last of these words, which stand behind `wingbeat`, at
+    most ``NAMES_MAX``; empty where nothing fits, or the agent, where it has to be asked, does not
+    answer or refuses."""
     *before, last = line or [""]
     begun = last.strip("\"'")  # a shell may have to write the empty word so
     named = [each for each in before if not each.startswith("-")]
@@ -259,7 +260,8 @@ def words(line: list[str]) -> list[str]:
 
 def for_line(line: str) -> list[str]:
     """Return what bash is to write in place of the last word of a line, quoted as bash needs it. As
-    bash ends words at a colon or ``=``, only the part behind the last one is returned."""
+    bash ends words at a colon or ``=``, only the part behind the last one is returned; where the
+    word stands in quotation marks already, all of it as it is."""
     typed, quoted = _typed(line)
     known = words(typed[1:] or [""])
     end = max((typed[-1].rfind(sign) for sign in BASH_BREAKS), default=-1) + 1 if typed else 0

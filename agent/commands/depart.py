@@ -90,8 +90,9 @@ class Account(Struct, frozen=True):
 )
 def run(options: Options) -> int:
     """Have this home's agent, or as root with ``--everybody`` all that run from a folder, hand
-    over, leave their flocks and end; return the exit code, that of a failure where that fails or
-    one still runs."""
+    over, leave their flocks and end. Return the exit code, that of a failure where that cannot be
+    done; with ``--everybody --json`` it is success all the same, and the answer says of each
+    account what failed."""
     if not options.everybody:
         try:
             done = _depart(Home.of(), options.within)
@@ -152,8 +153,9 @@ def _lines(done: Departed) -> list[str]:
 
 
 def accounts(folder: Path, processes: Path = Path("/proc")) -> list[Account]:
-    """Return the accounts of which an agent or a tray runs from this folder, in the same file system
-    as this process; what ends meanwhile is left out."""
+    """Return the accounts of which an agent or a tray runs from this folder, in the same file
+    system as this process, at most ``ACCOUNTS_MAX``, one of several homes once for each; what ends
+    meanwhile or cannot be read is left out."""
     found = set()
     for each in processes.glob("[0-9]*"):
         try:

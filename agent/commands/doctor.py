@@ -48,7 +48,9 @@ class Bundled(Struct, frozen=True):
 )
 def run(options: Options) -> int:
     """Ask the agent what is wrong, and return the exit code, that of a failure where anything is;
-    or put a bundle together, which fails only where it cannot be written."""
+    or put a bundle together, which fails only where it cannot be written; or show the command that
+    opens the firewall, and at a terminal run it if a person says yes. Bundle and firewall are of
+    this machine: misuse with ``--node``."""
     if options.bundle:
         return _bundle(options)
     if options.open_firewall:

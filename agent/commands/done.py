@@ -56,9 +56,10 @@ class Done(Struct, frozen=True):
 )
 @with_loop
 async def run(options: Options, client: Client) -> int:
-    """Mark a gate done, after adding what is attached to the flock's keeping. Return the exit code,
-    that of a failure, with nothing done, where a file is missing or what is attached does not fit
-    the gate."""
+    """Mark a gate done, after adding what is attached to the flock's keeping, or with a ``*`` in
+    its name all gates of a workflow that fit and wait for a person. Return the exit code, that of a
+    failure, with nothing done, where a file is missing, what is attached does not fit the gate, or
+    no gate fits the ``*``."""
     if "*" in options.task:
         return await _all_done(options, client)
     gate = (await client.call(WHY, Why(options.task))).task

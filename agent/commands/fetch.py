@@ -43,8 +43,8 @@ class Fetched(Struct, frozen=True):
 @with_loop
 async def run(options: Options, client: Client) -> int:
     """Fetch results into a folder and print where each is; return the exit code. What is there
-    already is not replaced but a failure, as is a workflow that has made nothing; what was fetched
-    before stays."""
+    already is not replaced but a failure, as is a workflow that has made nothing (not with
+    ``--json``); what was fetched before stays."""
     folder = Path(options.into)
     try:
         if options.what.startswith(("sha256:", "tree:")):

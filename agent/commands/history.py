@@ -49,8 +49,9 @@ STATES: dict[str, tuple[EndState, TaskState]] = {
 
 
 def day(text: str) -> int:
-    """Return when a day begins that is typed as 2026-03-31, ``today`` or ``yesterday``, in
-    milliseconds; raise ``ArgumentTypeError`` when it is none."""
+    """Return when a day of this machine's calendar begins that is typed as 2026-03-31, ``today`` or
+    ``yesterday``, in milliseconds since 1970, 0 for one before; raise ``ArgumentTypeError`` when
+    the text is none."""
     back = {"today": 0, "yesterday": 1}.get(text)
     try:
         if back is not None:

@@ -57,9 +57,9 @@ def _asked(name: str, text: str, **more: Any) -> Any:
     node=False,
 )
 def run(options: Options) -> int:
-    """Look at a flight, write its plan and workflow, and submit that unless it is a dry run or the
-    plan alone is wanted; return the exit code, that of a failure, with all that is wrong printed,
-    where there is no plan."""
+    """Look at a flight, write its plan and workflow, and submit that unless the plan alone is
+    wanted; in a dry run tell where it could run. Return the exit code: that of `submit`, or of a
+    failure, with all that is wrong printed, where there is no plan."""
     options.node = ""
     code = _plan(options)
     if code != exits.DONE or options.plan_only:

@@ -38,8 +38,10 @@ STANDARD_INPUT = "-"
     node=False,
 )
 def run(options: Options) -> int:
-    """Show a person's machines, pair one or take one away; return the exit code, that of misuse where no
-    machine is named that is to be taken away."""
+    """Show a person's machines, pair this one, or take one away. To pair show a code, or take one
+    that was typed, for ``-`` a line of standard input, at a terminal after a prompt. Return the
+    exit code, that of misuse where no machine is named that is to be taken away, or what was typed
+    is no code."""
     text = " ".join(options.words)
     if options.action == "unpair":
         if len(options.words) != 1:

@@ -130,8 +130,9 @@ def command(
     kind: type[CommandLine] = CommandLine,
 ) -> Callable[[Use], CommandLine]:
     """Return a decorator that makes the function below it the command of this name, entered into
-    ``KNOWN``. ``words`` are its examples (texts) and its arguments; with ``node`` it can be asked
-    of another member, too."""
+    ``KNOWN`` in the place of one of the same name. ``words`` are its examples (texts) and its
+    arguments; ``--json`` is added for every command, and with ``node`` an option to ask another
+    member. ``kind`` is what it becomes."""
     examples = tuple(each for each in words if isinstance(each, str))
     own = tuple(each for each in words if isinstance(each, Argument))
     arguments = (AS_JSON, NODE, *own) if node else (AS_JSON, *own)

@@ -69,8 +69,9 @@ SAID = {
     argument("workflow", nargs="?", metavar="WORKFLOW|MACHINE|PROGRAM", help="about which one"),
 )
 def run(options: Options) -> int:
-    """Show what is asked of the owner, or one question in full, or answer it, or ask other owners;
-    return the exit code, that of misuse where nothing is named."""
+    """Show what is asked of the owner, or one question in full, or answer it, ask other owners,
+    trust a machine no more, or grant or revoke what a program asks for; return the exit code, that
+    of misuse where it is not said about which one."""
     name = options.workflow
     if options.action is None:
         return ask(options, PERMISSIONS, Permissions(), _show)

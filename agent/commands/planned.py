@@ -22,7 +22,7 @@ def known_told(name: str, workflow: str, there: WorkflowView | None) -> str:
 def show_plan(reply: PlanReply) -> None:
     """Print the faults of a dry run, and no more; or, without any, where each task could run, what
     would keep it waiting, how many machines help, and when all of it would end, as far as that is
-    known."""
+    known; in place of the last two, which tasks no machine could run, if there are any."""
     if reply.faults:
         show_lines(reply.faults)
         return

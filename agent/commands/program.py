@@ -84,7 +84,8 @@ def new(options: Options) -> int:
 )
 def new_workflow(options: Options) -> int:
     """Write a new workflow into a folder that is empty or not there yet, and print how to go on
-    (not with ``--json``). Return the exit code, that of a failure where the folder is not empty."""
+    (not with ``--json``). Return the exit code: that of a failure, which is told, for a wrong name
+    and for a folder that has something in it or cannot be written."""
     file = _folder(options) / f"{options.name}{SUFFIX}"
     return _write(
         options,
@@ -144,8 +145,9 @@ class Checked(Struct, frozen=True):
 )
 def check(options: Options) -> int:
     """Run a program by hand, wait for its end, and print what it says; what it leaves is put into
-    the folder for results. Return the exit code: that of a failure where the program failed, there
-    is none in the folder, or the saved state that is named is missing."""
+    the folder for results, in the place of what has the same names there. Return the exit code:
+    that of a failure where the program failed, there is none in the folder, or the saved state that
+    is named is missing."""
     try:
         read_program(options.folder)
     except FaultsError as error:

@@ -38,8 +38,8 @@ ACTIONS = ("publish", "accept", "refuse", "forget")
     argument("programs", nargs="*", default=(), metavar="FOLDER|NAME", help="with which ones"),
 )
 def run(options: Options) -> int:
-    """Show the programs of the flock, or publish, accept or refuse those named, one after the other
-    until one fails; return the exit code of that, or of misuse where none is named."""
+    """Show the programs of the flock, or publish, accept, refuse or forget those named, one after
+    the other until one fails; return the exit code of that, or of misuse where none is named."""
     if options.action is None:
         return ask(options, PROGRAMS, Programs(), _show)
     if not options.programs:

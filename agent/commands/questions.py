@@ -58,10 +58,10 @@ def question(
     node: bool = False,
     bad: Callable[[R], bool] = lambda _: False,
 ) -> CommandLine:
-    """Make a command that asks the agent one question, and enter it into ``KNOWN``: ``params``
-    makes the question of the options, ``show`` prints the answer, and for a ``bad`` one the exit
-    code is that of a failure. ``words`` are examples and arguments; with ``node`` another member
-    can be asked."""
+    """Make a command that asks the agent one question, and enter it into ``KNOWN``, in the place of
+    one of the same name: ``params`` makes the question of the options, ``show`` prints the answer
+    (not with ``--json``), and for a ``bad`` one the exit code is that of a failure. ``words`` are
+    examples and arguments; with ``node`` another member can be asked."""
 
     @command(name, description, *words, node=node)
     def run(options: Options) -> int:
@@ -71,8 +71,8 @@ def question(
 
 
 def priority(text: str) -> NamedPriority:
-    """Return a priority as it is typed, low, interactive or a number up to 100; raise
-    ``ArgumentTypeError`` when it is none."""
+    """Return a priority as it is typed: ``low`` and ``interactive`` as they are, else the whole
+    number from 0 to 100; raise ``ArgumentTypeError`` when it is none."""
     names: dict[str, NamedPriority] = {"low": "low", "interactive": "interactive"}
     if text in names:
         return names[text]

@@ -45,8 +45,9 @@ PLACES: dict[Place, str] = {
     argument("--file", metavar="FILE", help="has the value; without it standard input does"),
 )
 def run(options: Options) -> int:
-    """Show the secrets of this machine, keep one or forget one; return the exit code, that of misuse
-    where none is named, of a failure where no value can be read."""
+    """Show the names of this machine's secrets, keep one, read from ``--file`` or standard input
+    (at a terminal after a prompt, unseen), or forget one; return the exit code: of misuse where
+    none is named, of a failure where no value can be read, or it is empty or too long."""
     if options.action is None:
         return ask(options, SECRETS, Secrets(), _show)
     if not options.name:

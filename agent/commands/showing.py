@@ -77,8 +77,9 @@ def show_verbatim(lines: Iterable[str]) -> None:
 
 def show_table(header: Row, rows: Sequence[Row]) -> None:
     """Print rows in columns under their names, in a narrow window line by line; words of states
-    have colours. Where nobody watches, each row is a line, however long. What draws is imported
-    here, for an agent says lines only and should not carry it."""
+    have colours. Where nobody watches, each row is a line, however long. Raises ``ValueError`` for
+    a row of another length than the header."""
+    # Here, for an agent says lines only and should not carry what draws.
     from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table

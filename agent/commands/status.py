@@ -123,8 +123,8 @@ async def _workflow(options: Options, client: Client) -> int:
 
 
 def to_look_at(options: Options, reply: ShowReply, gate: TaskView) -> list[str]:
-    """Return, of each step before a gate, what it has made and the command that fetches it, in a line;
-    the workflow is called by its id there where several have its name."""
+    """Return a line for each step before a gate that has made something: what that is, and the
+    command that fetches it; the workflow is called by its id there where several have its name."""
     several = hasattr(options, MEANT.name)
     workflow = reply.workflow.workflow if several else reply.workflow.name
     return [

@@ -70,7 +70,8 @@ ALONE_OPTIONS = "--with, --each, --times or --parameters"
 
 
 def name_of_workflow(text: str) -> str:
-    """Return the text, if a workflow may be called so; else raise ``ArgumentTypeError``."""
+    """Return the text, with its letters composed as names are kept, if a workflow may be called so;
+    else raise ``ArgumentTypeError``."""
     if not text.strip():
         raise argparse.ArgumentTypeError("a workflow needs a name that can be seen")
     if len(text) > NAME_CHARACTERS_MAX:
@@ -83,8 +84,8 @@ def name_of_workflow(text: str) -> str:
 
 
 def setting(text: str) -> tuple[str, str]:
-    """Return name and value of what is typed as NAME=VALUE; raise ``ArgumentTypeError`` where it is
-    not."""
+    """Return name, without blanks around it, and value, which may be empty, of what is typed as
+    NAME=VALUE; raise ``ArgumentTypeError`` where it is not."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
@@ -161,7 +162,8 @@ async def run(options: Options, client: Client) -> int:
     """Submit a workflow, or in a dry run show where it could run and submit nothing; with
     ``--wait`` wait until it has ended, which the exit code then tells. Return that code: of a
     failure for a file with faults, which are printed, one that cannot be read or is no workflow,
-    and a dry run that would be refused."""
+    one that takes along what lies outside its folder and was not allowed, and a dry run that would
+    be refused."""
     source = "what was read" if options.file == "-" else options.file
     try:
         workflow, leaves = await _workflow(options, client)

@@ -69,8 +69,9 @@ class Removed(Struct, frozen=True):
     node=False,
 )
 def run(options: Options) -> int:
-    """Remove this machine from its flock and Wingbeat from this machine, after asking; return the
-    exit code, that of a failure where nobody can be asked, or something would be lost."""
+    """Remove this machine from its flock and Wingbeat from this machine, with its data if that is
+    wanted, after asking what ``--yes`` and ``--data`` do not answer; return the exit code, that of
+    a failure where nobody can be asked, a person says no, or something would be lost."""
     asks = sys.stdin is not None and sys.stdin.isatty() and not options.json
     if not asks and not (options.yes and options.data):
         return fail(options, "nobody can be asked here: say --yes, and --data keep or delete")

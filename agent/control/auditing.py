@@ -69,8 +69,8 @@ OBJECTS = (
 def note(
     call: RequestContext, method: str, params: Struct | None, error: Exception | None = None
 ) -> None:
-    """Write what was asked, by whom, and how it ended into this machine's audit; do nothing for
-    methods that only read."""
+    """Write what was asked, by whom, and how it ended into this machine's audit. Do nothing for
+    methods that only read, but for those of ``TOLD_OF`` when another machine asks."""
     if method in READS and not (call.member and method in TOLD_OF):
         return
     person = call.neighbour

@@ -62,9 +62,9 @@ ONLY_TOLD, BY_ITSELF = Basis(told=True), Basis(progress=True)
 
 
 def with_told(expected_s: float) -> tuple[int, More]:
-    """Return the length in milliseconds to put into a task's record, the default for 0 seconds (not
-    known), and what to add to the record: a mark where the told length equals the default, else
-    nothing."""
+    """Return the length in milliseconds, at least 1, to put into a task's record, the default for 0
+    seconds or less (not known), and what to add to the record: a mark where the told length equals
+    the default, else nothing."""
     expected_ms = max(1, round(expected_s * 1000)) if expected_s > 0 else EXPECTED_MS
     like_none = expected_s > 0 and expected_ms == EXPECTED_MS
     return expected_ms, {TOLD: Raw(msgspec.msgpack.encode(expected_ms))} if like_none else {}
@@ -88,9 +88,10 @@ class TaskProgress:
         self._told: dict[TaskId, ProgressReport] = {}
 
     def note(self, notice: Notice) -> None:
-        """Keep how far a running task says that it is, with the machine and the time, and forget it
-        when the task moves on from running or suspended; other notices change nothing. A progress
-        of 0 is no word: machines repeat it for programs that say nothing."""
+        """Keep how far a running task says that it is, 1000 thousandths at most, with the machine
+        and the time, and forget it when the task moves on from running or suspended; other notices
+        change nothing. A progress of 0 is no word: machines repeat it for programs that say
+        nothing."""
         match notice:
             case TaskProgressed(task, host, permille, left_ms) if permille:
                 known = min(permille, PERMILLE_MAX)
@@ -139,10 +140,11 @@ class Estimates:
 
     def progress(self, spec: TaskSpec, reading: DerivedState) -> tuple[int, Length]:
         """Return how far a task is, in thousandths, and how long it still takes. A running one is
-        asked by its own last word, else reckoned from its length, to 990 at most; one whose machine
-        is gone takes a whole run, a suspended one until somebody leaves (``NEVER``), as does one
-        whose guess was passed long ago. One that has ended takes no time, and is at 1000 only where
-        it ended well."""
+        asked by its own last word, else reckoned from its length, to 990 at most. One that has not
+        begun is at 0 and takes a whole run; so long takes one whose machine is gone, too. A
+        suspended one (until somebody leaves) and one whose guess was passed long ago take
+        ``NEVER``. One that has ended takes no time, and is at 1000 only where it ended well, else
+        at 0."""
         if reading.state in ENDED:
             return (PERMILLE_MAX if reading.state is TaskState.TERMINATED else 0), NOW
         length, run = self.length(spec), reading.owner
@@ -202,9 +204,9 @@ class Estimates:
 
     def rest(self, workflow: Workflow) -> Length:
         """Return how long it takes until the last task of a workflow has ended, behind the
-        workflows that go before it and without what people do; with more than ``PLANNED_MAX`` open
-        tasks reckoned from their sum. ``NEVER`` where one of them is of unknown length or fits no
-        machine that helps."""
+        workflows that go before it and without what people do, ``NOW`` where no such task is open;
+        with more than ``PLANNED_MAX`` open tasks reckoned from their sum. ``NEVER`` where one of
+        them is suspended, of unknown length, or fits no machine that takes it."""
         table, steps = self._now.table, list[Step]()
         for task in table.unfinished.get(workflow.spec.workflow, ()):
             spec, reading = table.specs[task], table.reading(task) or NOT_READ
@@ -317,7 +319,8 @@ class Estimates:
         self, steps: Sequence[Step], free: Mapping[NodeId, Sequence[Length]], fits: FitTable
     ) -> dict[TaskId, tuple[Length, Length]]:
         """Return for each task in how long it begins and ends, when these steps are dealt to places
-        free at the times in ``free``, which stays unchanged."""
+        free at the times in ``free``, which stays unchanged. What no place fits begins and ends
+        ``NEVER``; tasks in a circle are left out."""
         return Layout(free, fits, self._now.lengths).lay(steps)
 
 

@@ -123,7 +123,8 @@ class EventLog:
     ) -> list[bytes]:
         """Return the lines of the next events after this number, a limited count at a time, empty
         when there are none yet; the first event has the number 1. The line of a later kind that is
-        not in ``also`` is empty. ``far``: for a client of another member. Raises ``RefusedError`` when those right after were forgotten."""
+        not in ``also`` is empty. ``far``: for a client of another member. Raises ``RefusedError``
+        when those right after were forgotten, or the number is above the last event's."""
         self.check(Position(self._name, sequence))
         first = self._first
         start = sequence - first + 1

@@ -49,8 +49,10 @@ def own_work(now: Snapshot, submitter: str, *, far: bool) -> Whose:
 
 
 def takes_work(machine: Machine, whose: Whose, *, interactive: bool) -> bool:
-    """Tell whether a machine lets work of this submitter (``whose``) begin now: because it helps,
-    or because the work is its own; whether it is free, and fits, plays no part."""
+    """Tell whether a machine lets work of this submitter (``whose``) begin now: because it helps
+    them and has not banned them, or because the work is its own and its owner lets own work begin,
+    which may be work of the priority ``interactive`` alone; whether it is free, and fits, plays no
+    part."""
     home, *person = whose
     begins = ("interactive", "all") if interactive else ("all",)
     if machine.node == home and machine.own_work in begins:
@@ -106,7 +108,9 @@ class FitTable:
 
     def of(self, spec: TaskSpec) -> Fits:
         """Return the machines that fit a task by its program and requirements, and those that do
-        not with the reason; whether they help or are busy plays no part."""
+        not with the reason; whether they help at present or are busy plays no part. With ``whose``
+        given, machines whose owners help only others, or have banned the person or program, do not
+        fit either."""
         kind = (spec.program, spec.requirements, needs_key(spec), spec.published)
         found = self._known.get(kind)
         if found is None:

@@ -75,8 +75,9 @@ NEVER = Length(inf)
 
 @lru_cache(4_096)
 def joint(one: Basis, other: Basis) -> Basis:
-    """Return the basis of a length made of two lengths, from their bases: told if either was, the
-    fewer runs of the two; a certain one adds nothing."""
+    """Return the basis of a length made of two lengths, from their bases: told or progress if
+    either was, the fewer runs of the two (0 does not count), without bounds. A certain one adds
+    nothing: the other is returned as it is."""
     if CERTAIN in (one, other):
         return other if one == CERTAIN else one
     fewest = min(filter(None, (one.runs, other.runs)), default=0)
@@ -129,8 +130,8 @@ class Layout:
     def lay(self, steps: Sequence[Step]) -> dict[TaskId, tuple[Length, Length]]:
         """Return by task when it begins and ends, from now on: in the order of ``in_order``, after
         what it needs, each on the machine that fits and ends it first, which is busy for so long
-        then. What is in hand has begun; a step of a person takes no time; what no machine fits
-        begins and ends ``NEVER``."""
+        then, in later calls too. What is in hand has begun; a step of a person takes no time; what
+        no machine fits begins and ends ``NEVER``; tasks in a circle are left out."""
         times = dict[TaskId, tuple[Length, Length]]()
         for step in in_order(steps):
             spec = step.spec

@@ -51,8 +51,8 @@ def outputs_of(gate: TaskSpec, attached: Sequence[Dataset]) -> tuple[Dataset, ..
 
 def misfit(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> RefusedError | None:
     """Return, not raise, why a gate cannot be done with ``count`` attached datasets: more than it
-    names, or too few for what one of ``tasks`` needs of it (a code of its own); None where it
-    can."""
+    names, if it names any, or too few for what one of ``tasks`` needs of it and may not be left
+    open (a code of its own); None where it can."""
     names = attach_names(gate)
     if names and count > len(names):
         only = said("one thing") if len(names) == 1 else said("{count} things", count=len(names))

@@ -110,7 +110,8 @@ def _host(now: Snapshot, task: TaskId) -> str:
 
 def with_rows(happening: session.Happening, node: NodePort, views: Views) -> session.Happening:
     """Return the event with the present rows of the tasks, machines or volunteering that it changes
-    added; unchanged where it is about none of them."""
+    added: of a task that has ended also those of the tasks that wait for it, ``WAITING_ROWS_MAX``
+    at most. Unchanged where it is about none of them."""
     match happening:
         case session.TaskMoved(task=task, after=after):
             rows, more = _of_task(task, after, views)

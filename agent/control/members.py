@@ -57,7 +57,8 @@ class Members:
     async def ask(self, node: NodeId, method: Method[P, R], params: P) -> R:
         """Ask another member one question, wait for its answer, ``ANSWER_S_MAX`` at most, and
         return it, over a connection that is kept for a while; asked again once if that breaks.
-        Raises ``RefusedError`` with what the other node says, or why it does not answer."""
+        Raises ``RefusedError`` with what the other node says, or why it does not answer,
+        ``ServiceError`` where there is no way to it."""
         name = self.node.now().name_of(node)
         for attempt in (1, 2):
             kept = await self._linked(node)

@@ -34,8 +34,8 @@ def require_membership(call: RequestContext) -> Belonging:
 
 def other_member(call: RequestContext, reference: str) -> MemberView:
     """Return the member that is meant by id, name or the beginning of one, which may be this node.
-    Raises ``RefusedError`` without a flock and where none or several are meant, saying of one that
-    is gone when and how it went."""
+    Raises ``RefusedError`` without a flock or expelled from it, and where none or several are
+    meant, saying of one that is gone when and how it went."""
     require_membership(call)
     members = call.rooms.flock.members()
     if not any(reference in (each.name, each.node) for each in members):
@@ -58,9 +58,10 @@ def other_member(call: RequestContext, reference: str) -> MemberView:
 async def decide_request(
     call: RequestContext, reference: str, code: str, *, admit: bool
 ) -> Answered:
-    """Admit or refuse the request that a person means, and return what was decided. Raises
-    ``RefusedError`` without a flock, where none or several are meant, or one is to be admitted
-    without its code; ``ServiceError`` where it is over or only a keeper can."""
+    """Admit or refuse the request that a person means by its id, code or name, and return what was
+    decided. Raises ``RefusedError`` without a flock, where none or several are meant, or one is to
+    be admitted by its name alone, with ``code`` empty; ``ServiceError`` where it is over, the code
+    is another one, or only a keeper can."""
     require_membership(call)
     wanted = find_request(call.rooms.flock.requests(), reference)
     if admit and not code:

@@ -89,8 +89,10 @@ are claimed or begin, for which the event is no reason."""
 
 def cause_of(cause: str, after: str, name_of: Callable[[str], str]) -> Reason:
     """Return why a task moved to the state ``after`` (empty for none), from the cause noted with
-    the move: an event's name, or a message and its sender; any other text is returned as it is.
-    ``NO_REASON`` for an event of another task, where the task's own reason says it."""
+    the move: ``ToldBy`` for a message and its sender, ``SetOff`` for the name of an event,
+    ``Opaque`` for any other text. For an event that brought another task to its end: that the
+    inputs are there where that lets this one begin, else ``NO_REASON``, as the task's own reason
+    says it."""
     ends = ENDS_OF_ONE.get(cause)
     if ends is not None and after not in ends:
         supplied = cause in SUPPLYING and after not in GIVEN_UP
@@ -106,11 +108,8 @@ def find_workflow(
 ) -> Workflow:
     """Return the workflow with this id, else the one with this name, else the one whose id or name
     begins so; of several of one name the newest, of this submitter if it is not empty and has any.
-    Raises ``RefusedError``, with what may be meant, where none or several do.
-
-    ``typed``: a person says it. Versions before took the name for the id, and a person means the
-    name.
-    """
+    Raises ``RefusedError``, with what may be meant, where none or several do. ``typed``: a person
+    says it, so that a text that is both an id and that workflow's name counts as the name."""
     there = table.workflows.get(reference)
     if there is not None and not (typed and there.spec.name == reference):
         return there
@@ -254,8 +253,9 @@ def _meant(
 
 def find_dataset(table: Table, reference: str) -> Dataset:
     """Return the dataset with this identifier, a whole hash even if it is unknown, or the only one
-    that begins so, or that a task made: ``workflow/task`` is its first output, ``workflow/task/2``
-    the second. Raises ``RefusedError`` where none or several are meant."""
+    that begins so (with six letters of the hash at least), or that a task made: ``workflow/task``
+    is its first output, ``workflow/task/2`` the second. Raises ``RefusedError`` where none or
+    several are meant."""
     known = known_datasets(table)
     if reference in known:
         return known[reference]

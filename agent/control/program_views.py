@@ -81,9 +81,9 @@ class FlockPrograms:
         self._asking = asyncio.Lock()
 
     async def answers(self, own: Collection[str]) -> ProgramAnswers:
-        """Return what other machines say of their programs, without those in ``own``, and who did
-        not answer. They are asked only for what is not kept from a while ago, and nobody is waited
-        for longer than two seconds in all."""
+        """Return what other machines say of their installed programs (published ones left out),
+        without those in ``own``, and who did not answer. They are asked only for what is not kept
+        from a while ago, and nobody is waited for longer than two seconds in all."""
         peers = self._node.now().peers
         wanted = {name for peer in peers for name in installed(peer)}.difference(own)
         try:

@@ -48,9 +48,9 @@ class _PastNode:
 
 async def with_past(call: RequestContext, workflow: str, task: str = "") -> RequestContext:
     """Return what surrounds the request, with the records of a past workflow in place of the table
-    where that knows neither the workflow nor the task that is meant, either empty where only the
-    other is, and the history does; else the same. Raises ``sqlite3.Error`` where the history cannot
-    be read."""
+    where the table does not know the workflow or task that is meant (either may be empty), and the
+    history does; else the same, also where several are meant. Raises ``sqlite3.Error`` where the
+    history cannot be read."""
     try:
         _look(call.now.table, workflow, task)
     except RefusedError as error:

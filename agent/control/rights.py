@@ -41,9 +41,11 @@ P = TypeVar("P", bound=Struct)
 
 
 def within_rights(call: RequestContext, method: str, params: P) -> P:
-    """Return the parameters as this client may ask them; a person's name replaces that of the
-    submitter on an agent that is a service. Raises ``RefusedError`` where it acts on others' work
-    without a right to, or has a service write into a folder."""
+    """Return the parameters as this client may ask them: on an agent that is a service with the
+    person's name for the submitter, and with the id of what is acted on where rights hang on whose
+    it is. Raises ``RefusedError`` where another member's role or the work being somebody else's
+    forbids it, what is acted on is not found or several are meant, or a service is to write into a
+    folder."""
     person = call.neighbour
     if not isinstance(person, Person):
         return _of_member(call, method, params) if call.member else params

@@ -195,7 +195,8 @@ class ControlServer:
     async def stop(self, reason: str = "the agent is stopping") -> None:
         """Let nobody in any more, end the connections to other members, remove the control file,
         and end every client's connection with this reason; returns when all have ended. Can be
-        called again."""
+        called again. Raises ``OSError``, with clients still connected, where the file cannot be
+        removed."""
         self._stopped_for = reason
         for each in (self._listening, self._loopback, self._for_all):
             if each is not None:
@@ -224,8 +225,9 @@ class ControlServer:
     async def serve_member(
         self, name: str, node: NodeId, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Serve a client that another member, verified before, passes on, until its connection ends,
-        as far as its role lets it."""
+        """Serve a client that another member, verified before, passes on, until its connection
+        ends, as far as its role lets it; while the server stops or too many are connected, it is
+        told so and sent away."""
         await self._serve(Neighbour(self._token), Asking(name, node), reader, writer)
 
     def _full_for(self, account: Account | Asking | None) -> int:

@@ -60,7 +60,8 @@ async def _data_shown(call: RequestContext, event: Submit) -> More:
 
 async def shown_with(call: RequestContext, named: Iterable[Dataset], whose: str) -> bytes:
     """Return the proof, for the record named ``whose``, that the asking member or this machine has
-    the named data. Raises ``RefusedError`` where they cannot be read."""
+    the named data, as far as they are kept by the flock and lie here; empty in a flock that does
+    not sign. Raises ``RefusedError`` where they cannot be read."""
     asker = call.member_node or call.now.node
     kept = [each.dataset for each in named if not each.external]
     try:

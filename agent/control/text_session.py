@@ -97,8 +97,8 @@ SCHEDULE = RULES["SCHEDULE"].usage
 
 def read_line(line: bytes) -> tuple[str, list[str]]:
     """Return the first word of a line, in large letters, and those behind it. Raises ``TextError``
-    with what to say instead where the first word is unknown, others are missing or too many, or the
-    line cannot be read."""
+    with what to say instead where the line is empty or cannot be read, its first word is unknown,
+    or the words behind that are too few, too many, or begin with an empty one."""
     first, *told = _words(line)
     rule = RULES.get(first.upper())
     if rule is None:
@@ -198,7 +198,8 @@ class TextSession:
 
     async def answer(self, line: bytes) -> bool:
         """Do what a line asks and tell the client the answer; return False after ``QUIT``, when the
-        conversation is over, else True. A refusal is told as an ``ERROR`` line, not raised."""
+        conversation is over, else True. A refusal (``ServiceError``) is told as an ``ERROR`` line;
+        ``OSError`` of the connection, or of a file behind ``-p``, is raised."""
         try:
             return await self._answer(line)
         except ServiceError as error:
@@ -208,7 +209,7 @@ class TextSession:
     async def tell_progress(self) -> None:
         """Tell the client of tasks it has subscribed to, at each change and, while they run, every
         few seconds, and of tasks it has cancelled when they have stopped; goes on until it is
-        cancelled."""
+        cancelled, or raises ``OSError`` when the connection is lost."""
         while True:
             try:
                 async with asyncio.timeout(PROGRESS_EVERY_S):

@@ -42,8 +42,9 @@ class Uploads:
 
     def begin(self, name: str, *, folder: bool) -> str:
         """Make a folder for one file or folder to come, and return the number under which its
-        pieces are sent. Raises ``RefusedError`` for a name that is none, or too many open uploads,
-        ``OSError`` when the disk refuses."""
+        pieces are sent. Of a ``name`` that is a path only the last part counts. Raises
+        ``RefusedError`` for a name that is none, or too many open uploads, ``OSError`` when the
+        disk refuses."""
         if len(self._open) >= OPEN_MAX:
             raise RefusedError(
                 ErrorCode.TOO_MANY,
@@ -94,8 +95,9 @@ class Uploads:
         _target(self._upload(number), path).mkdir(parents=True, exist_ok=True)
 
     def content(self, number: str) -> tuple[Path, str]:
-        """Return the path of the file or folder that was sent under this number, and its name; it
-        stays open. Raises ``RefusedError`` if the number is unknown or nothing was sent."""
+        """Return the path of the file or folder that was sent under this number, and its name; the
+        upload stays open. Raises ``RefusedError`` if the number is unknown or nothing of a file was
+        sent; a folder may be empty."""
         upload = self._upload(number)
         if not upload.sizes and not upload.folder:
             raise RefusedError(

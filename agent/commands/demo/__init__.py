@@ -114,6 +114,7 @@ async def _until_ended(options: Options, folder: Path) -> int:
     asked = False
 
     def end() -> None:
+        """Have the play end; the second time, kill the agents that still run."""
         nonlocal asked
         if asked:
             machines.kill_all()

@@ -72,8 +72,9 @@ class Inspection:
 
     async def prepare(self) -> None:
         """Make the measurements in a process of its own, wait for it, and read into ``planted``
-        what was planted. Raise ``DemoError`` when that fails or takes longer than
-        ``SURVEY_S_MAX``."""
+        what was planted. Raise ``DemoError`` when that process fails or takes longer than
+        ``SURVEY_S_MAX``, ``OSError`` when it cannot be started or what was planted cannot be
+        read."""
         words = ["-m", GENERATOR, str(self._folder), "--seed", str(self._seed)]
         words += ["--sections", str(SECTIONS), "--density", str(DENSITY)]
         process = await asyncio.create_subprocess_exec(
@@ -159,7 +160,8 @@ class Inspection:
 
 def install_program(tasks: Path, name: str, programs: Path, *libraries: str) -> None:
     """Copy one of the programs in the folder ``tasks`` to where an agent looks for them, with the
-    libraries that it needs, by default the one of the demo; raises ``OSError``."""
+    libraries that it needs, by default the one of the demo; raises ``OSError``, also where it is
+    there already."""
     shutil.copytree(tasks / name, programs / name, ignore=CACHES)
     beside = programs / name / TASKS
     for each in libraries or (LIBRARY,):

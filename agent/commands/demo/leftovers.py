@@ -43,6 +43,7 @@ def remove(folder: Path) -> None:
     without an exception. One that is not there is no fault, and nothing outside is changed."""
 
     def allow(_: object, path: str, __: object) -> None:
+        """Delete what could not be deleted, once its access rights allow it; it may stay."""
         if Path(path).is_symlink() or not Path(path).exists():
             return
         with suppress(OSError):

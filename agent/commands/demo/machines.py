@@ -88,8 +88,9 @@ class Machine:
             )
 
     async def up(self) -> None:
-        """Wait until the started agent answers, and connect ``client`` to it; raise ``DemoError``
-        when it ends or takes longer than ``START_S_MAX``."""
+        """Wait until the started agent answers, and connect ``client`` to it, unless it is
+        connected; raise ``DemoError`` when the agent ends or takes longer than ``START_S_MAX``,
+        ``ClientError`` when what answers refuses or is not understood."""
         deadline_s = _now_s() + START_S_MAX
         while self._client is None:
             assert self._process is not None
@@ -162,7 +163,8 @@ class Machines:
 
     async def start(self, programs: Callable[[Path], None]) -> None:
         """Install programs on all machines by calling this for the folder of each, start them and
-        wait until they answer; raise ``DemoError`` when one does not."""
+        wait until they answer; raise ``DemoError`` when one does not, and what installing raises,
+        as ``OSError``. Those that were started run on then."""
         for machine in self.all:
             programs(machine.home.programs)
             machine.start()

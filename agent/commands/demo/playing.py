@@ -59,9 +59,9 @@ class Playing:
         self._right = True
 
     async def play(self, tell: Tell) -> bool:
-        """Play the whole demo and tell each happening; return whether everything was right. Raises
-        ``DemoError``, ``ClientError`` or ``OSError`` where it cannot go on; the machines are not
-        ended."""
+        """Play the whole demo, once, and tell each happening; return whether everything was right.
+        With ``keep`` the results are written there. Raises ``DemoError``, ``ClientError`` or
+        ``OSError`` where it cannot go on; the machines are not ended."""
         self._tell = tell
         machines = self._machines
         names = tuple(machine.name for machine in machines.all)

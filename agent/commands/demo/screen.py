@@ -66,7 +66,7 @@ class Picture:
 
     def take(self, happening: Happening) -> None:
         """Take one more happening into the picture, which is not drawn by that; machines are known
-        from ``Starting`` on."""
+        from ``Starting`` on. Raises ``KeyError`` for another one that has joined or was killed."""
         self._note(happening)
         match happening:
             case Starting(machines=machines):

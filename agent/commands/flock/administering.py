@@ -125,8 +125,9 @@ def _expelled(done: Expelled) -> list[str]:
 )
 @with_client
 def recover(options: Options, client: BlockingClient) -> int:
-    """Take the flock by its phrase, or only check that; return the exit code, that of a failure unless
-    a person says yes."""
+    """Take the flock by its phrase, which is read from standard input, or only check that; before
+    the first a person is asked, except with ``--json``. Return the exit code, that of a failure
+    where the person says no."""
     question = "make this machine the flock's only administrator, and all others operators?"
     if not options.check and not options.json and confirm(question) is False:
         return fail(options, "nothing was done")
@@ -174,10 +175,12 @@ def upgrade(options: Options, client: BlockingClient) -> int:
 def signed(
     options: Options, method: Method[_Signed, R], wanted: _Signed, lines: Callable[[R], list[str]]
 ) -> int:
-    """Ask the agent for an act on the flock, again with the recovery phrase if it wants that and a
-    person can type it; print ``lines`` of the answer and return the exit code."""
+    """Ask the agent for an act on the flock, with ``--phrase`` with the recovery phrase, which is
+    read from standard input; else again with that if the agent wants it and a person is there to
+    type it. Print ``lines`` of the answer, or JSON, and return the exit code."""
 
     def asked(_: Options, client: BlockingClient) -> int:
+        """Ask for the act, show the answer, and return the exit code."""
         asking = wanted
         if options.phrase:
             asking = replace(wanted, phrase=_read_phrase())

@@ -61,9 +61,10 @@ OPEN = ("waiting", "admitted", "joining")
     node=False,
 )
 def run(options: Options) -> int:
-    """Ask a flock to let this machine in, have a person compare the code, and wait for the answer;
-    or confirm, withdraw or show a request, as an option says. Return the exit code, that of misuse
-    unless exactly one of these is wanted."""
+    """Ask a flock to let this machine in, have a person compare the code, and wait for the answer
+    (with ``--json`` or ``--no-wait`` only ask); or confirm, withdraw or show a request, as an
+    option says. Return the exit code: of misuse unless exactly one of these is wanted, of a failure
+    where the codes differ, which withdraws the request, or this machine did not join."""
     chosen = [options.flock, options.confirm, options.withdraw, options.state]
     if sum(map(bool, chosen)) != 1:
         return misuse(

@@ -113,15 +113,17 @@ def join(options: Options) -> int:
 
 
 def invitation_in(text: str) -> str:
-    """Return what is in the invitation file, cut if it is far too long, where the text has the
-    ending of one or names a file, or on standard input for ``-``; else the text itself. Raise
-    ``OSError`` when that cannot be read."""
+    """Return what is in the invitation file, where the text has the ending of one or names a file,
+    or on standard input for ``-``, of a terminal one line after a prompt, cut if it is far too
+    long; else the text itself. What is no UTF-8 is replaced. Raise ``OSError`` when file or input
+    cannot be read, or there is none."""
     if text == STANDARD_INPUT:
         if sys.stdin is None:
             raise OSError(EBADF, "there is none")
         if sys.stdin.isatty():
             show_lines(["paste the invitation, then press Enter:"])
-            return sys.stdin.readline(2 * INVITATION_LENGTH_MAX)
+            line = sys.stdin.buffer.readline(2 * INVITATION_LENGTH_MAX)
+            return line.decode("utf-8", "replace")
         return sys.stdin.buffer.read(2 * INVITATION_LENGTH_MAX).decode("utf-8", "replace")
     try:
         names_file = text.endswith(INVITATION_SUFFIX) or Path(text).is_file()

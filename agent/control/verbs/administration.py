@@ -39,8 +39,9 @@ async def set_role(call: RequestContext, params: SetRole) -> Acted:
 
 @serves(RECOVER)
 async def recover(call: RequestContext, params: Recover) -> Recovered:
-    """Make this machine the flock's only administrator, or only check the phrase. Raises
-    ``RefusedError`` without a flock, ``ServiceError`` where it is not the phrase."""
+    """Make this machine the flock's only administrator, or with ``check`` only check the phrase;
+    return the flock's name. Raises ``RefusedError`` without a flock, ``ServiceError`` where it is
+    not the phrase."""
     require_membership(call)
     room = call.rooms.flock.administration
     return Recovered(await room.recover(params.phrase, check=params.check))

@@ -51,7 +51,8 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     """Compare a past workflow with what is wanted now and, unless ``dry``, run that as a new one;
     return the answer of a submission, with each step, how it differs and whether its result is kept
     (none is for one that the flock has forgotten). Raises ``RefusedError`` for an unknown workflow
-    and for a wrong submission, ``sqlite3.Error`` where the history cannot be read."""
+    and for a wrong submission, ``sqlite3.Error`` where the history cannot be read, and what
+    ``bring`` raises, with the new one kept."""
     then = await with_past(call, params.workflow)
     table, wanted = then.now.table, params.wanted
     past = find_workflow(table, params.workflow)

@@ -27,9 +27,10 @@ async def audit(call: RequestContext, params: Audit) -> AuditReply:
 
 @serves(CHECK_AUDIT)
 async def check_audit(call: RequestContext, params: CheckAudit) -> AuditChecked:
-    """Read all that is kept of this machine's audit, or another member's, and return which entry is the
-    first that is wrong, if any, by hashes, signatures and what this machine was told of it before.
-    Raises ``RefusedError`` where it is unknown, does not answer, or does not show it to this machine."""
+    """Read all that is kept of this machine's audit, or of the named member's, and return which
+    entry is the first that is wrong, 0 for none, by hashes, signatures and what this machine was
+    told of it before. Raises ``RefusedError`` where the member is unknown, does not answer, or does
+    not show it to this machine, ``OSError`` where this machine's cannot be read."""
     node, name = call.now.node, call.now.name
     if params.member and params.member not in (node, name):
         member = other_member(call, params.member)

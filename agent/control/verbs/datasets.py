@@ -45,9 +45,9 @@ from agent.protocol.table import Table
 @serves(DATASETS)
 async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
     """Return a page of the datasets of the table and of this disk, or of one workflow, the newest
-    first: where each is kept, as far as is seen, and what made it; and what copies are worth. Raises ``RefusedError`` for a
-    workflow that is unknown, ``OSError`` where the store cannot be read, ``sqlite3.Error`` where
-    the history has to be asked and cannot be."""
+    first: where each is kept, as far as is seen, and what made it; and what copies are worth.
+    Raises ``RefusedError`` for a workflow that is unknown, ``OSError`` where the store cannot be
+    read, ``sqlite3.Error`` where the history has to be asked and cannot be."""
     call = await with_past(call, params.workflow)
     now, store = call.now, call.rooms.datasets
     only = find_workflow(now.table, params.workflow).spec.workflow if params.workflow else ""
@@ -147,7 +147,7 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
 async def begin_upload(call: RequestContext, params: BeginUpload) -> UploadBegun:
     """Begin to receive a file or a folder from the client, and return the number of the upload;
     what is not ended is deleted with the connection. Raises ``RefusedError`` for a name that is
-    none, or too many at once."""
+    none, or too many at once, ``OSError`` when the disk refuses."""
     number = await asyncio.to_thread(call.uploads.begin, params.name, folder=params.folder)
     return UploadBegun(number)
 
@@ -178,8 +178,8 @@ async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
 async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
     """Move what a client has sent into the store, and return its dataset when it is on this disk;
     another one gets a copy some time after. The upload is over then, and its files are deleted,
-    also where that fails. Raises ``RefusedError`` where the upload is unknown or empty, or cannot
-    be kept."""
+    also where the store does not take it. Raises ``RefusedError`` in that case, and where the
+    upload is unknown or has no file yet, which leaves it open."""
     content, name = call.uploads.content(params.upload)
     try:
         dataset = await call.rooms.datasets.add(content, name, move=True)

@@ -47,8 +47,9 @@ KNOWN_WITHIN_S = 3.0
 
 @serves(PERMISSIONS)
 async def permissions(call: RequestContext, params: Permissions) -> PermissionsReply:
-    """Return what the owner of this machine is asked, the oldest first, whom it trusts, and which
-    programs here ask for more than programs have."""
+    """Return what the owner of this machine is asked, the oldest first, whom it trusts, which
+    programs here ask for more than programs have, and what confines programs here, None where that
+    is not found out within some seconds."""
     room, name_of = call.rooms.programs, call.now.name_of
     asked = tuple(_named(call, each) for each in room.questions())
     trusted = (TrustedMachine(node, name_of(node) or name) for node, name in room.trusted.items())
@@ -59,7 +60,8 @@ async def permissions(call: RequestContext, params: Permissions) -> PermissionsR
 @serves(SCRIPTS)
 async def scripts(call: RequestContext, params: Scripts) -> ScriptsReply:
     """Return the question about a workflow with all files of its programs, which are fetched for
-    that. Raises ``ServiceError`` where nothing is asked or a program cannot be had."""
+    that. Raises ``RefusedError`` for a workflow that is unknown or where several are meant,
+    ``ServiceError`` where nothing is asked or a program cannot be had."""
     meant = _meant(call, params.workflow)
     asked, found = await call.rooms.programs.scripts(meant.workflow)
     return ScriptsReply(_named(call, asked), found)
@@ -68,9 +70,9 @@ async def scripts(call: RequestContext, params: Scripts) -> ScriptsReply:
 @serves(PERMIT)
 async def permit(call: RequestContext, params: Permit) -> Permitted:
     """Answer the question about a workflow, waiting for its programs where they may run. Raises
-    ``RefusedError`` for a workflow that is unknown, ``ServiceError`` where nothing is asked, no
-    machine can be trusted, or a program cannot be had, ``OSError`` where the answer cannot be
-    written; it is asked again then."""
+    ``RefusedError`` for a workflow that is unknown or where several are meant, ``ServiceError``
+    where nothing is asked, no machine can be trusted, or a program cannot be had, ``OSError`` where
+    the answer cannot be written; it is asked again then."""
     room, found = call.rooms.programs, _meant(call, params.workflow)
     await room.permit(found.workflow, params.answer, call.now.name_of(found.host))
     return Permitted(found.workflow, found.name, params.answer, len(room.questions()))
@@ -107,15 +109,16 @@ async def distrust(call: RequestContext, params: Distrust) -> Distrusted:
 
 @serves(ASK_OWNERS)
 async def ask_owners(call: RequestContext, params: AskOwners) -> OwnersAsked:
-    """Bring the question about a workflow up on the other machines that have not allowed its
-    programs, and return who asks its owner now and who does not, as it refused or was not reached.
-    Raises ``RefusedError`` for a workflow that is unknown."""
+    """Bring the question about a workflow up on the other linked machines that have not allowed its
+    programs, and return who asks its owner now and who does not, as it has no such question (any
+    more) or was not reached. Raises ``RefusedError`` for a workflow that is unknown."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow).spec.workflow
     open_tasks = [table.specs[task] for task in table.unfinished.get(workflow, ())]
     brought = {spec.program: spec for spec in open_tasks if spec.published is not None}
 
     async def asks(node: str) -> bool:
+        """Tell whether this machine asks its owner now; False where it cannot be asked."""
         try:
             reply = await call.members.ask(node, REMIND_OWNER, RemindOwner(workflow))
         except (ServiceError, ClientError):

@@ -48,9 +48,9 @@ async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
 async def publish(call: RequestContext, params: Publish) -> Published:
     """Give a program folder of this machine to the flock, accept it here (with ``with_work`` only
     when work brings it), and return its name and dataset. Raises ``RefusedError`` where its path is
-    not whole, for the agent does not know where the client is, or there is no folder,
-    ``ServiceError`` where it is no program or cannot be kept, ``OSError`` where it cannot be
-    written that it is accepted."""
+    not whole, for the agent does not know where the client is, there is no folder, or it is one of
+    Wingbeat itself, ``ServiceError`` where it is no program or cannot be kept, ``OSError`` where it
+    cannot be written that it is accepted."""
     folder = Path(params.folder)
     if not folder.is_absolute():
         raise RefusedError(
@@ -73,7 +73,7 @@ async def publish(call: RequestContext, params: Publish) -> Published:
 async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided:
     """Fetch a published program, waiting for it, and let it run on this machine from now on. Raises
     ``ServiceError`` where it is unknown, cannot be had or is no program, ``RefusedError`` where
-    several are meant."""
+    several are meant, ``OSError`` where that cannot be written."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.accept(name)
@@ -84,7 +84,7 @@ async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided
 async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided:
     """Let a published program never run here and delete its folder, also if it was accepted before;
     what runs of it goes on. Raises ``ServiceError`` where it is unknown, ``RefusedError`` where
-    several are meant."""
+    several are meant, ``OSError`` where that cannot be written; what held before holds then."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.refuse(name)
@@ -93,9 +93,10 @@ async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided
 
 @serves(FORGET_PROGRAM)
 async def forget_program(call: RequestContext, params: ForgetProgram) -> Forgotten:
-    """Delete a published program on this machine with what was decided about it, and return what that
-    frees; work that brings it asks anew. Raises ``ServiceError`` where nothing is decided about it or
-    unfinished work brings it, ``RefusedError`` where several are meant."""
+    """Delete a published program on this machine with what was decided about it, and return what
+    that frees, or with ``trial`` would free; work that brings it asks anew. Raises ``ServiceError``
+    where nothing is decided about it or unfinished work brings it, ``RefusedError`` where several
+    are meant, ``OSError`` where that cannot be written or deleted."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     return Forgotten(name, await published.forget(name, trial=params.trial))

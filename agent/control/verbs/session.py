@@ -50,7 +50,8 @@ async def hello(call: RequestContext, params: Hello) -> Welcome:
 async def events(call: RequestContext, params: Events) -> Subscribed:
     """Tell the client, after this answer, what happens from now on, or all that has since the place
     where it was cut off, in place of what it followed before. Raises ``RefusedError`` where events
-    after that place are forgotten; nothing is awaited here, so that no gap comes."""
+    after that place are forgotten, or it is ahead or of another start of the agent; nothing is
+    awaited here, so that no gap comes."""
     position = params.after or call.events.position
     call.events.check(position)
     call.follow(position, params.also)

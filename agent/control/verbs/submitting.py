@@ -73,7 +73,8 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     """Make a workflow records of the flock. Return on how many disks they are, once on all that can
     be had now, and which machines run none of its programs yet; or at once which workflow has the
     same content, of the same person, and how it stands. Raises ``RefusedError``, and keeps nothing,
-    where it is wrong or this disk is full, ``ServiceError`` where the node does not take it."""
+    where it is wrong or this disk is full, ``ServiceError`` where the node does not take it. What
+    ``bring`` raises comes through, with the workflow kept: it may be submitted again then."""
     submitter = params.submitter or call.now.name
     elsewhere = checked(call, params, submitter)
     if elsewhere.fault is not None:
@@ -98,7 +99,8 @@ async def bring(
 ) -> None:
     """Have an accepted workflow's results delivered into a folder, if one is named, and let
     programs that its person brought run here. Also for a workflow known already: that may have
-    failed before."""
+    failed before. Raises ``OSError`` where either cannot be written, ``ServiceError`` for a program
+    that cannot be had."""
     if deliver:
         await call.rooms.datasets.deliver(workflow, Path(deliver))
     if not call.member:
@@ -122,9 +124,9 @@ def checked(call: RequestContext, params: Submit, submitter: str) -> Elsewhere:
 
 def misdelivered(folder: str, *, far: bool) -> Phrase | None:
     """Return why results cannot go to this folder: any of this machine where another one submits
-    (``far``), one that is no whole path, one of Wingbeat itself, or a hidden one, in which programs
-    look for what to do.
-    None when they can, or no folder is named (empty)."""
+    (``far``), one that is no whole path or has ``..`` in it, one of Wingbeat itself, or a hidden
+    one, in which programs look for what to do. None when they can, or no folder is named
+    (empty)."""
     path = Path(folder)
     if not folder:
         return None
@@ -254,9 +256,10 @@ def specs_of(
     id_of: Callable[[str], TaskId],
     elsewhere: Mapping[Place, TaskId] = MappingProxyType({}),
 ) -> tuple[records.TaskSpec, ...]:
-    """Return the tasks of a submission as the flock keeps them, with the ids that ``id_of`` makes of
-    their names, in their order; whether they are right is not asked. What many have in common is
-    there once: a large workflow is half as large then."""
+    """Return the tasks of a submission as the flock keeps them, with the ids that ``id_of`` makes
+    of their names, in their order; whether they are right is not asked. Raises ``KeyError`` for a
+    need of another workflow that ``elsewhere`` lacks. What many have in common is there once: a
+    large workflow is half as large then."""
     id_of = cache(id_of)
 
     def producer(each: Input) -> TaskId:
@@ -274,6 +277,7 @@ def specs_of(
         return records.Limits(told.memory_mb, told.disk_mb, *seconds)
 
     def spec(task: Task) -> records.TaskSpec:
+        """Return one task as the flock keeps it."""
         expected_ms, told = with_told(task.expected_s)
         return records.TaskSpec(
             id_of(task.id),
@@ -334,7 +338,8 @@ def misnamed(params: Submit) -> Phrase | None:
 async def plan(call: RequestContext, params: Plan) -> PlanReply:
     """Try a submission without keeping anything: return what is wrong, and then nothing else, or
     where each task could run, why not elsewhere, who has to accept its programs, and when it all
-    might end. Other machines are asked what their programs do."""
+    might end. Other machines are asked what their programs do, and this one looks for the tags that
+    tasks need, of which the flock is told."""
     told = params.workflow
     await call.rooms.programs.look_for(
         {tag for task in told.tasks for tag in task.requirements.tags}
