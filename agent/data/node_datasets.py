@@ -249,7 +249,8 @@ class NodeDatasets:
 
     async def only_of(self, workflows: Collection[WorkflowId]) -> dict[DatasetId, int]:
         """Return the datasets on this disk that only these workflows use, with their sizes in
-        bytes; programs published or accepted here are left out."""
+        bytes; programs published or accepted here are left out. Raise ``DatasetError`` when it
+        cannot be read what is here."""
         alone = only_of(self._node.table, workflows).difference(self._besides())
         rows = await asyncio.to_thread(self.store.listing)
         return {each.dataset: each.size_bytes for each in rows if each.dataset in alone}
@@ -260,8 +261,9 @@ class NodeDatasets:
         return dataset in only_of(self._node.table, self._node.table.workflows)
 
     async def let_go(self, datasets: Collection[DatasetId], *, added: bool = False) -> None:
-        """Delete those of these datasets that nothing in the table needs, with ``added`` also those
-        brought a moment ago for work to come. Raises ``OSError`` where a file cannot be deleted
+        """Delete those of these datasets that nothing in the table needs or has as a result and that
+        are not kept as programs, with ``added`` also those brought a moment ago for work to come.
+        Raise ``OSError`` where a file cannot be deleted
         (all others are gone then), or the index be written (none is)."""
         if added:
             self._caretaker.not_added(datasets)
@@ -271,7 +273,8 @@ class NodeDatasets:
 
     async def listing(self) -> DatasetsReply:
         """Return the datasets on this disk, the newest first, and how full the store is. Of a
-        dataset, who else holds it and what made it is left empty."""
+        dataset, who else holds it and what made it is left empty. Raise ``OSError`` when the disk
+        or the index does not tell."""
         needed = self._caretaker.wanted().needed
         kept, quota = await asyncio.to_thread(lambda: (self.store.listing(), self.store.quota()))
         views = tuple(

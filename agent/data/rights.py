@@ -48,8 +48,10 @@ class DataRights:
         self._brought: dict[tuple[NodeId, DatasetId], None] = {}
 
     def may_have(self, peer: NodeId, dataset: DatasetId) -> bool:
-        """Tell whether this member may fetch the dataset from here, by what is known now: its own,
-        an administrator's, shared with it, or input of what it runs."""
+        """Tell whether this member may fetch the dataset from here, by what is known now: as an
+        administrator, as its data, shared with it, brought by it, a program, or input of what it
+        runs; False while it is still read who has shown that they had it. Where the flock does not
+        sign, everybody may."""
         if not self._node.signs or peer == self._me or self._administers(peer):
             return True
         if (peer, dataset) in self._brought:
@@ -104,8 +106,8 @@ class DataRights:
 
     async def shown(self, asker: NodeId, given: Collection[DatasetId], whose: str) -> bytes:
         """Return the proof, for the record named ``whose``, that the asker has these data, as far
-        as they lie here and it may read them; empty in a flock that does not sign. Raise
-        ``OSError`` where they cannot be read."""
+        as they lie here and it may read them, and of the first 5,000 only; empty in a flock that
+        does not sign. Raise ``OSError`` where they cannot be read."""
         node = self._node
         if not node.signs:
             return b""

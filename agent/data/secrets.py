@@ -88,7 +88,8 @@ class SecretValues:
 
     def set(self, name: str, value: bytes) -> SecretView:
         """Keep a secret's value in the system's key store, else in a private file; return its name
-        and where it lies. Raise ``ServiceError`` where there are too many already."""
+        and where it lies. Raise ``ServiceError`` where there are too many already, or the value
+        cannot be kept."""
         if len(self._own) >= SECRETS_MAX and name not in self._own:
             raise ServiceError(f"There are {SECRETS_MAX} secrets here already: forget some first.")
         place: Place = "key store"

@@ -108,7 +108,8 @@ def open_to_read(database: Path) -> sqlite3.Connection:
 
 def commit(connection: sqlite3.Connection, put: Iterable[Row], forget: Iterable[Key]) -> None:
     """Put these rows, each in place of one of the same kind and id, then delete these keys, in one
-    transaction, on disk on return; raise ``sqlite3.Error`` when nothing of it was done."""
+    transaction, on disk on return; raise ``sqlite3.Error``, or what an iterable raises, with nothing
+    of it done."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.executemany(PUT, put)

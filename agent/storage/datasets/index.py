@@ -141,7 +141,7 @@ class Index:
     def compare(self, there: dict[str, tuple[int, int]]) -> None:
         """Make the index agree with the objects on disk, given by digest with size and time:
         missing ones go, with the datasets that they were part of; new ones are added as not yet
-        verified. No file is touched. Raise ``DatasetError``, with nothing changed, when the
+        verified, known ones stay as they are noted. No file is touched. Raise ``DatasetError``, with nothing changed, when the
         database does not take it."""
         known = {str(digest) for (digest,) in self.rows("SELECT digest FROM object")}
         with self.change() as change:
@@ -197,7 +197,7 @@ class Index:
 
     def unused_objects(self) -> list[str]:
         """Return the digests of objects that belong to no dataset: parts of a folder that never
-        became whole here."""
+        became whole here. Raise ``DatasetError`` when the database cannot be read."""
         return [
             str(digest)
             for (digest,) in self.rows(

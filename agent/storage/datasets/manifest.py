@@ -75,7 +75,7 @@ def fault_of_path(path: str) -> str:
 def fault_of_paths(files: Iterable[str], folders: Iterable[str] = ()) -> str:
     """Return a sentence about the first of these files and empty folders, in the order of their
     paths, that cannot lie in one folder on every system, alone or beside the others; empty when all
-    can."""
+    can. A path that is there twice counts once."""
     leaves, empty = frozenset(files), frozenset(folders)
     places = empty | {parent for path in leaves | empty for parent in _parents(path)}
     seen: dict[str, str] = {}
