@@ -258,8 +258,9 @@ class Bounds:
 
     def look(self, look_s: float) -> tuple[float, str]:
         """Look whether the program takes too much; return in how many seconds to look again, and
-        what there is too much of with its amount in bytes (``memory N``, ``disk N``, ``full N``),
-        empty for nothing. The folder is walked only now and then."""
+        what there is too much of: ``memory N`` or ``disk N`` in bytes, ``processes N``, ``full N``
+        where the disk has only N bytes left, empty for nothing. The folder is walked only now and
+        then."""
         free = self._free_bytes()
         if free < self._free:
             return look_s, f"full {free}"

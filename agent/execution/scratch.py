@@ -161,10 +161,11 @@ class Scratch:
     async def arguments(
         self, effect: StartChild, place: Callable[[DatasetId], str] = str
     ) -> list[str]:
-        """Place the run's raw data and inputs in the folder and return the program's arguments with
-        their paths, ``-p … -i … -x …``; identifiers of other databases are what ``place`` makes of
-        them, as raw data, and go as they are, long parameters as a file. Raise ``OSError`` when an
-        input cannot be placed, and what ``place`` raises; those before it stay in the folder."""
+        """Lay the run's raw data and inputs beside its folder and return the program's arguments with
+        their paths, ``-p … -i … -x …``; an input that is raw data too is told once. Identifiers of
+        other databases are told as they are, raw data as ``place`` makes them, parameters of several
+        lines or in XML as a file. Raise ``OSError`` when an input cannot be laid, and what ``place``
+        raises; what was laid before stays."""
         raw = [each.dataset for each in effect.spec.raw]
         inputs = [each for each in effect.inputs if each not in (*raw, NOT_ATTACHED)]
         if effect.spec.published is not None:
@@ -254,7 +255,8 @@ class Scratch:
     ) -> Outputs:
         """Keep the outputs that the program named, those that are no files of its folder as external
         identifiers, or its declared ones for ``named`` None; for both None all that it made, of
-        which ``note`` hears a sentence. Return them with their names. Raise ``OutputError`` when declared ones are
+        which ``note`` hears a sentence; without a store keep nothing, and all are external. Return
+        them with their names, empty for external ones. Raise ``OutputError`` when declared ones are
         missing or fewer are named, too much was made, or together they are longer than ``bytes_max``
         if it is not 0: a file may be much longer than what it takes on disk, and others would get
         all of it. Raise ``OSError`` when one cannot be kept."""
