@@ -82,7 +82,8 @@ class Deliveries:
     async def ask(self, workflow: str, folder: Path) -> None:
         """Have the results of those tasks of a workflow that no other one needs put into a folder,
         earlier results too; after another folder was named before, all of them, into this one only.
-        Remembered on return. Raise ``OSError`` where that cannot be kept on the disk; nothing has changed then."""
+        Remembered on return. Raise ``OSError`` where that cannot be kept on the disk; nothing has
+        changed then."""
         before = self._wanted.get(workflow)
         if before is None or before.folder != str(folder):
             await asyncio.to_thread(self._write, {workflow: Delivery(str(folder))})

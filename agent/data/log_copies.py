@@ -142,8 +142,8 @@ class LogCopies:
 
     def heed(self, event: Event) -> None:
         """Note that a run of this machine has begun, so that what it prints is copied now and then,
-        or has ended, so that the rest is soon; other events are ignored, and all where nothing has
-        copies."""
+        or has ended, so that the rest is copied soon; ignore other events, and all of them where
+        nothing is copied."""
         if self._node is None or not isinstance(event, ChildStarted | Ended):
             return
         key = (event.task, event.run)
@@ -296,9 +296,9 @@ class LogCopies:
         await asyncio.to_thread(self._delete, tasks)
 
     def gone(self, notice: WorkflowGone) -> None:
-        """When a workflow that a person removed has left the table, begin to delete the logs of
-        its tasks that lie here, whoever ran them, and return at once; a failure is only logged.
-        Those of one that left by its age stay, as the history still has it."""
+        """When a workflow that a person removed has left the table, begin to delete the logs of its
+        tasks that lie here, whoever ran them, and return at once; a failure is only logged. Those
+        of one that left by its age stay, as the history still has it."""
         spec = notice.workflow.spec
         moved_ms = (run.stamp[0] for each in notice.lives for run in each.life.runs)
         rested_ms = time.time() * 1000 - max(moved_ms, default=spec.submitted[0])

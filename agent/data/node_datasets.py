@@ -261,10 +261,10 @@ class NodeDatasets:
         return dataset in only_of(self._node.table, self._node.table.workflows)
 
     async def let_go(self, datasets: Collection[DatasetId], *, added: bool = False) -> None:
-        """Delete those of these datasets that nothing in the table needs or has as a result and that
-        are not kept as programs, with ``added`` also those brought a moment ago for work to come.
-        Raise ``OSError`` where a file cannot be deleted
-        (all others are gone then), or the index be written (none is)."""
+        """Delete those of these datasets that nothing in the table needs or has as a result and
+        that are not kept as programs, with ``added`` also those brought a moment ago for work to
+        come. Raise ``OSError`` where a file cannot be deleted (all others are gone then), or the
+        index be written (none is)."""
         if added:
             self._caretaker.not_added(datasets)
         wanted = self._caretaker.wanted()

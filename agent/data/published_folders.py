@@ -49,7 +49,8 @@ class PublishedFolders:
 
     def look(self, name: str, dataset: DatasetId) -> None:
         """Read a published program's description into ``seen``, where the oldest make room, and
-        leave nothing on the disk; do nothing where it is there. Raise ``ProgramError`` where it is no program, ``OSError`` where it cannot be laid out."""
+        leave nothing on the disk; do nothing where it is there. Raise ``ProgramError`` where it is
+        no program, ``OSError`` where it cannot be laid out."""
         if name in self.seen:
             return
         with self._beside() as beside:

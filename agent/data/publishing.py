@@ -343,10 +343,11 @@ class PublishedPrograms:
         await asyncio.to_thread(delete_tree, self._folders.place(dataset))
 
     async def forget(self, name: str, *, trial: bool) -> int:
-        """Delete a published program here, its folder and the dataset that nobody else needs, with what
-        was decided about it; return how many bytes that frees, in a trial would free. Raise
-        ``ServiceError`` when nothing is decided about it here or unfinished work brings it, ``OSError``
-        when that cannot be written, with nothing changed, or the dataset not be deleted."""
+        """Delete a published program here, its folder and the dataset that nobody else needs, with
+        what was decided about it; return how many bytes that frees, in a trial would free. Raise
+        ``ServiceError`` when nothing is decided about it here or unfinished work brings it,
+        ``OSError`` when that cannot be written, with nothing changed, or the dataset not be
+        deleted."""
         decided = self._decisions.allowed() | self._decisions.refused
         if name not in decided:
             raise ServiceError(f"Nothing is decided here about a program {name}.")

@@ -87,9 +87,9 @@ class SecretValues:
         return kept
 
     def set(self, name: str, value: bytes) -> SecretView:
-        """Keep a secret's value in the system's key store, else in a private file; return its name
-        and where it lies. Raise ``ServiceError`` where there are too many already, or the value
-        cannot be kept."""
+        """Keep a secret's value in the system's key store, else in a private file, in place of an
+        earlier one; call ``changed`` and return its name and where it lies. Raise ``ServiceError``
+        where there are too many already, or the value cannot be kept."""
         if len(self._own) >= SECRETS_MAX and name not in self._own:
             raise ServiceError(f"There are {SECRETS_MAX} secrets here already: forget some first.")
         place: Place = "key store"
@@ -105,8 +105,8 @@ class SecretValues:
         return SecretView(name, place)
 
     def forget(self, name: str) -> None:
-        """Delete a secret of this account; raise ``ServiceError`` where there is none of the name,
-        or it cannot be deleted."""
+        """Delete a secret of this account and call ``changed``; raise ``ServiceError`` where there
+        is none of the name, or it cannot be deleted."""
         if name not in self._own:
             told = "an administrator's" if name in self._laid_down else "not here"
             raise ServiceError(f"The secret {name} is {told}.")

@@ -141,7 +141,7 @@ class ControlGroup:
 
     def freeze(self) -> bool:
         """Stop all processes in the group from running, wait for that, half a second at most, and
-        tell whether they stand still; where it is False they may do so later, or never."""
+        tell whether they stand still; False where they may do so later, or cannot be stopped."""
         if FREEZE not in self.holds or not self._say("cgroup.freeze", "1"):
             return False
         self._frozen = True
@@ -170,8 +170,9 @@ class ControlGroup:
         return all(then < now for then, now in before)
 
     def close(self, limit_s: float = SETTLES_S) -> None:
-        """End all processes in the group, where the kernel can, and remove it; it stays, and nothing
-        is raised, where that takes longer than ``limit_s``. Do nothing where it was not made."""
+        """End all processes in the group, where the kernel can, and remove it; it stays, and
+        nothing is raised, where that takes longer than ``limit_s``. Do nothing where it was not
+        made."""
         if not self._made:
             return
         self.kill()

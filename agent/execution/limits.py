@@ -80,9 +80,9 @@ def node_limits(memory_mb: int, slots: int, most: Limits = NO_LIMITS) -> NodeLim
 
 def limits_of(spec: records.TaskSpec, program: Limits, node: NodeLimits) -> Limits:
     """Return the limits for one run, 0 where nobody sets one: memory, disk and times from the task,
-    where that says 0 from the program, where that does too what the node usually gives, of memory at
-    least what the task requires; the size of the log from program or node; processes, open files and
-    processors from the node. None is above the most that the node gives."""
+    where that says 0 from the program, where that does too what the node usually gives, of memory
+    at least what the task requires; the size of the log from program or node; processes, open files
+    and processors from the node. None is above the most that the node gives."""
     task, usual = spec.limits, node.usual
     memory_mb = max(usual.memory_mb, spec.requirements.memory_mb) if usual.memory_mb else 0
     wanted = replace(

@@ -217,9 +217,10 @@ class Output:
         self._over = False
 
     def hear(self, file: int, data: bytes) -> None:
-        """Take in a piece of what the program prints to the file with this number: lines on standard
-        output (1) that are words are told once they are whole, until its last word, of many
-        progresses or checkpoints in a piece only the last; all that is no word goes to the log."""
+        """Take in a piece of what the program prints to the file with this number: lines on
+        standard output (1) that are words are told once they are whole, until its last word, of
+        many progresses or checkpoints in a piece only the last; all that is no word goes to the
+        log."""
         if file != 1 or self._over:
             self._log.write(data)
             return

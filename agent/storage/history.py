@@ -161,7 +161,8 @@ class History(Beside):
     ) -> None:
         """Keep these rows, each in place of an earlier one of the same task and generation, and
         stories, each in place of the earlier one of the same task and start, and add the
-        milliseconds by hour to what was given before; raise ``sqlite3.Error`` and keep nothing when that fails."""
+        milliseconds by hour to what was given before; raise ``sqlite3.Error`` and keep nothing when
+        that fails."""
         with self._transaction() as connection:
             connection.executemany(_PUT, rows)
             packed = (row._replace(entries=zlib.compress(row.entries, 1)) for row in stories)
@@ -240,8 +241,8 @@ class History(Beside):
     def sums(self, begin_ms: int, end_ms: int, here: str) -> Sums:
         """Return the sums over the tasks that ended from one moment until before another, zeros
         where none did; waiting times are those of tasks that started, failed ones count only if
-        they had started, ``here`` is this node. Computing time given counts each hour whole that the span touches. Raise ``sqlite3.Error``
-        when the database cannot be read."""
+        they had started, ``here`` is this node. Computing time given counts each hour whole that
+        the span touches. Raise ``sqlite3.Error`` when the database cannot be read."""
         span = (begin_ms, end_ms)
         with self._lock:
             ask = self._connection.execute

@@ -80,8 +80,9 @@ class KeptLogs(Beside):
 
     def keep(self, pieces: Iterable[Piece]) -> None:
         """Keep these pieces, each in place of those of its run that end behind its offset, or not
-        behind its ``begins``, and delete whole logs, the oldest first, where all are too much; pieces that
-        are not what they say are left out. Raise ``sqlite3.Error`` and keep nothing when that fails."""
+        behind its ``begins``, and delete whole logs, the oldest first, where all are too much;
+        pieces that are not what they say are left out. Raise ``sqlite3.Error`` and keep nothing
+        when that fails."""
         now_ms = int(time.time() * 1000)
         sound = [piece for piece in pieces if _is_sound(piece)]
         with self._transaction() as connection:
@@ -127,8 +128,7 @@ class KeptLogs(Beside):
     def read(self, task: str, run: str, offset: int, limit: int) -> Kept | None:
         """Return at most ``limit`` bytes of what a run has printed, from this offset, or from where
         the last part that is kept without a gap begins, empty behind its end; None when nothing is
-        kept. Raise ``sqlite3.Error`` when the database
-        cannot be read."""
+        kept. Raise ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             rows = self._connection.execute(
                 "SELECT offset, size, at_ms FROM piece WHERE task = ? AND run = ? ORDER BY offset",

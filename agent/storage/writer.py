@@ -214,9 +214,9 @@ class Store:
         self._log_pages += pages + PAGES_PER_ROW * len(forget) + 1
 
     def tidy(self) -> None:
-        """Fold the log into the database when it has grown long, else, or when the database is
-        not open, do nothing; a failure is passed over, and tried again once the log has grown as
-        much again."""
+        """Fold the log into the database when it has grown long, else, or when the database is not
+        open, do nothing; a failure is passed over, and tried again once the log has grown as much
+        again."""
         if self._connection is None or not self._log_is_long():
             return
         self._log_pages = 0

@@ -104,8 +104,8 @@ def identifier_of(capability: str) -> str:
 
 def enclose(calls: Calls, told: dict[str, Any], command: Sequence[str], folder: str) -> int:
     """Run a command in a container of its own that reaches what is ``told``, to its end, and return
-    its exit code; places that are missing, or cannot be opened to it and are not its own, are left out.
-    Raise ``OSError`` where it cannot be run so, or its own folders not be opened to it."""
+    its exit code; places that are missing, or cannot be opened to it and are not its own, are left
+    out. Raise ``OSError`` where it cannot be run so, or its own folders not be opened to it."""
     container = calls.container(f"wingbeat.{uuid4().hex}")
     carried = [INTERNET, NEIGHBOURS] if told["network"] else []
     for path, who, rights in grants_of(told, ""):

@@ -62,7 +62,8 @@ class Writable:
         self._known: set[tuple[str, int]] = set()
 
     def open(self, folder: str) -> None:
-        """Make a folder writable; raise ``OSError`` when that is not possible."""
+        """Make a folder writable in the mounts of this process; raise ``OSError`` when that is not
+        possible."""
         key = (folder, os.stat(folder).st_ino)  # noqa: PTH116 - quick to import
         if key in self._known:
             _set_mount(HERE, folder, 0, 0, READ_ONLY)

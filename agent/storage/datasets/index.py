@@ -141,8 +141,8 @@ class Index:
     def compare(self, there: dict[str, tuple[int, int]]) -> None:
         """Make the index agree with the objects on disk, given by digest with size and time:
         missing ones go, with the datasets that they were part of; new ones are added as not yet
-        verified, known ones stay as they are noted. No file is touched. Raise ``DatasetError``, with nothing changed, when the
-        database does not take it."""
+        verified, known ones stay as they are noted. No file is touched. Raise ``DatasetError``,
+        with nothing changed, when the database does not take it."""
         known = {str(digest) for (digest,) in self.rows("SELECT digest FROM object")}
         with self.change() as change:
             change.executemany(

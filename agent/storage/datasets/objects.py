@@ -164,7 +164,8 @@ class Objects:
         return known.st_size, _mark(known)
 
     def written_s(self, digest: str) -> float:
-        """Return when an object was written, in seconds since 1970; 0 when it cannot be looked at."""
+        """Return when an object was written, in seconds since 1970; 0 when it cannot be looked
+        at."""
         try:
             return self.path(digest).stat().st_mtime
         except OSError:

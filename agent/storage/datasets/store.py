@@ -338,7 +338,8 @@ class DatasetStore:
 
     def next_object(self, after: str) -> str:
         """Return the digest of the object that comes after this one, which need not be here, in the
-        order of digests, for an empty text that of the first; empty behind the last. Raise ``DatasetError`` when the index cannot be read."""
+        order of digests, for an empty text that of the first; empty behind the last. Raise
+        ``DatasetError`` when the index cannot be read."""
         found = self._index.rows(
             "SELECT digest FROM object WHERE digest > ? ORDER BY digest LIMIT 1", after
         )
