@@ -272,8 +272,9 @@ class LogCopies:
         return sorted(nodes, key=lambda node: crc32(f"{host} {node}".encode()))
 
     async def kept(self, task: TaskId, run: Run, offset: int, limit: int) -> Kept | None:
-        """Return some of what a run of another machine has printed, as far as it is kept here; None
-        where nothing of it is, or it cannot be read, which is logged."""
+        """Return at most ``limit`` bytes of what a run of another machine has printed, from this
+        offset or from where that begins which is kept here; None where nothing of it is, or it
+        cannot be read, which is logged."""
         if self._kept is None:
             return None
         try:

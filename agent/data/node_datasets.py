@@ -92,10 +92,10 @@ class NodeDatasets:
         tell: Callable[[Event], None],
         role: Callable[[NodeId], str] = lambda _: ADMINISTRATOR,
     ) -> None:
-        """Tell the node, which runs now, of changes of the datasets from now on, and begin a task
-        that copies and removes datasets as its table demands; returns at once. ``copies`` is on how
-        many machines each lies, this one counted: below 2 nothing is copied; ``role`` tells what
-        members are in the flock."""
+        """Tell the node, which runs now, of changes of the datasets from now on, and begin, in the
+        background, to copy and remove datasets as its table demands, to read content again, and to
+        deliver results; returns at once. ``copies`` is on how many machines each lies, this one
+        counted: below 2 nothing is copied; ``role`` tells what members are in the flock."""
         self._node, self._tell, self.transfers.tell = node, tell, tell
         self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
@@ -212,8 +212,9 @@ class NodeDatasets:
 
     async def hand_over(self, within_s: float) -> HandedOver:
         """Have other machines take what only this one keeps, from now on and also after this
-        returns, and wait until nothing of it is left, at most so long, 0 being one look; return
-        what is left. Raise ``DatasetError`` when it cannot be read what is here."""
+        returns, and wait until nothing of it is left, at most so long, 0 being one look; return how
+        much is left, and how many machines can be reached. Raise ``DatasetError`` when it cannot be
+        read what is here."""
         ends_s = time.monotonic() + within_s
         while True:
             left = await self._caretaker.only_here()

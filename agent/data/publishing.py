@@ -211,7 +211,8 @@ class PublishedPrograms:
 
     def decision(self, name: str) -> Decision:
         """Return what holds for a published program of this name here, known or not: ``accepted``,
-        ``refused`` or, where the owner has to be asked, ``waiting``."""
+        ``refused`` or, where the owner has to be asked, also for more than it was allowed,
+        ``waiting``."""
         program = self._programs.get(name)
         if program is not None and self._grants.lacks_leave(program):
             return "refused" if name in self._decisions.refused else "waiting"
@@ -274,8 +275,8 @@ class PublishedPrograms:
             await self._decide(lambda held: held.machines.pop(node, None))
 
     async def scripts(self, workflow: WorkflowId) -> tuple[PermissionAsked, tuple[Script, ...]]:
-        """Return the question about a workflow and every file of its programs, fetched if they are
-        not here. Raise ``ServiceError`` where nothing is asked or a program cannot be had."""
+        """Return the question about a workflow and what ``program_files`` tells of each of its
+        programs. Raise ``ServiceError`` where nothing is asked or a program cannot be had."""
         asked = self._question(workflow)
         await self._learn(asked)
         asked = self._question(workflow)

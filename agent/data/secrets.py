@@ -49,8 +49,8 @@ class SecretValues:
         self.look()
 
     def look(self) -> None:
-        """Read anew which secrets administrators have laid down for this machine; a folder that
-        cannot be listed has none."""
+        """Read anew which secrets administrators have laid down for this machine, without those
+        that others may change or that cannot be read; a folder that cannot be listed has none."""
         found: list[str] = []
         try:
             if self._machine is not None and self._machine.is_dir():

@@ -335,6 +335,8 @@ class DatasetTransfers:
         agent says; what was taken until then stays. The caller closes the pipe."""
 
         def take(pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
+            """Fetch what the peer offers, and return what was taken; raise
+            ``ConnectionAbortedError`` when the agent stops."""
             work = self._take(peer, pipe, datasets)
             try:
                 taking = asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -344,6 +346,8 @@ class DatasetTransfers:
             return taking.result(TAKING_S_MAX)
 
         def permit(dataset: DatasetId) -> bool:
+            """Tell, after some seconds if need be, whether the peer may have this dataset; False
+            when the agent stops."""
             work = self._permit(peer, dataset)
             try:
                 asking = asyncio.run_coroutine_threadsafe(work, self._loop)

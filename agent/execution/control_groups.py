@@ -113,9 +113,10 @@ class ControlGroup:
         return f"{self._path}/cgroup.procs" if self._made else ""
 
     def begin(self, memory: int, processes: int, *, spare: bool) -> None:
-        """Make this group ready for a program: at most ``memory`` bytes and ``processes`` (0: no
-        limit), and with ``spare`` only processor time that nobody else wants. Where the group
-        cannot be made there is none."""
+        """Make this group ready for a program, as far as the kernel takes that: at most ``memory``
+        bytes, without swap then, and ``processes`` (0: no limit), and of the processor a small
+        share, with ``spare`` only what nobody else wants. Where the group cannot be made there is
+        none."""
         if not self._path:
             return
         try:

@@ -93,7 +93,8 @@ def forbid_cores() -> None:
 
 def keep(agent: int, group: ControlGroup) -> None:
     """Run programs one after the other as the agent asks for them by the socket of this file
-    number, each in this group, until the agent closes its end; then end what still runs."""
+    number, each in this group, until the agent closes its end; then end what still runs. Orphans
+    fall to this process from now on, and it is the first to be ended when memory is used up."""
     become_subreaper()
     forbid_cores()
     _write("/proc/self/oom_score_adj", FIRST_TO_END)

@@ -177,9 +177,10 @@ class Scratch:
         )
 
     async def environment(self, effect: StartChild, others: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment of the program: ``others``, and what the node tells it of its
-        task. The run's checkpoint is placed beside the folder and named in it; one that cannot be
-        had is left out."""
+        """Return the environment of the program: ``others``, in place of theirs its folder for
+        temporary files and what the node tells it of its task, and settings of Python where they
+        have none. The run's checkpoint is placed beside the folder and named in it; one that cannot
+        be had is left out."""
         told = {
             **NO_BYTECODE,
             **UTF8,

@@ -268,8 +268,9 @@ class History(Beside):
         return Sums(done, done_here, failed, moved, median[0] if median else 0, longest, given)
 
     def balance(self, begin_ms: int) -> Balance:
-        """Return what machines worked for each other in the tasks that ended from this moment on, zeros
-        where none did. Raise ``sqlite3.Error`` when the database cannot be read."""
+        """Return for how long this machine ran tasks of others, how much of that came to nothing,
+        and for how long others ran tasks of its person, of the tasks that ended from this moment
+        on; zeros where none did. Raise ``sqlite3.Error`` when the database cannot be read."""
         sums = (f"coalesce(sum({name}), 0)" for name in Balance._fields)
         with self._lock:
             (found,) = self._connection.execute(

@@ -115,8 +115,8 @@ class PastStore:
             )
 
     def remove(self, workflows: Iterable[str]) -> list[str]:
-        """Forget these workflows and their records; return which of them were there. Raise
-        ``sqlite3.Error``, with nothing forgotten, when that fails."""
+        """Forget these workflows and their records, but not their tasks; return which of them were
+        there. Raise ``sqlite3.Error``, with nothing forgotten, when that fails."""
         found = []
         with self._transaction() as connection:
             for each in workflows:

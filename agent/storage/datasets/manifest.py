@@ -170,7 +170,8 @@ def encoded(entries: list[Entry], empty: list[str]) -> tuple[Manifest, bytes]:
 
 def decoded(digest: str, content: bytes) -> Manifest:
     """Return the manifest of the folder with this digest, read from its bytes; raise
-    ``NotKeepable`` when they are not of this digest, no manifest, or have impossible paths."""
+    ``NotKeepable`` when they are not of this digest, no manifest, or have paths that are impossible
+    on some system or twice there."""
     if hashlib.sha256(content).hexdigest() != digest:
         raise NotKeepable(f"what came is not the list of files of tree:{digest}.")
     try:

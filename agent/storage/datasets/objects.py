@@ -77,7 +77,7 @@ class Incoming:
 
     def finish(self) -> str:
         """Flush the file to disk and close it; return the digest of all that was written. Raise
-        ``OSError`` when the disk refuses."""
+        ``OSError`` when the disk refuses; the file is still open then."""
         os.fsync(self._file.fileno())
         self._file.close()
         return self._hash.hexdigest()
