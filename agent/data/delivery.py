@@ -80,9 +80,10 @@ class Deliveries:
         self.look_soon(0)
 
     async def ask(self, workflow: str, folder: Path) -> None:
-        """Have the last results of a workflow put into a folder, from now on this one, and those
-        that are there already too; remembered on return. Raises ``OSError`` where that cannot be
-        kept on the disk; nothing has changed then."""
+        """Have the results of those tasks of a workflow that no other one needs put into a folder,
+        earlier results too; after another folder was named before, all of them, into this one only.
+        Remembered on return. Raise ``OSError`` where that cannot be kept on the disk; nothing has
+        changed then."""
         before = self._wanted.get(workflow)
         if before is None or before.folder != str(folder):
             await asyncio.to_thread(self._write, {workflow: Delivery(str(folder))})

@@ -43,9 +43,9 @@ class Granting:
         return self._grants.asked(program)
 
     async def revoke(self, name: str) -> tuple[AskedFor, ...]:
-        """Take back what a program was allowed, so that it does not start any more. Return what it
-        asks for, empty where it is not here any more. Raise ``OSError`` where that cannot be
-        written."""
+        """Take back what a program was allowed, so that it does not start any more; what runs of it
+        goes on. Return what it asks for, empty where it is not here any more. Raise ``OSError``
+        where that cannot be written."""
         await asyncio.to_thread(self._grants.revoke, [name])
         self._changed()
         program = self._programs.get(name)

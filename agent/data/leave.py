@@ -78,8 +78,8 @@ class Decisions(msgspec.Struct):
             self.last.pop(bare_name(name), None)
 
     def end(self, table: Table) -> bool:
-        """Drop what was allowed for workflows that have ended; tell whether anything was. Nothing
-        is written."""
+        """Drop what was allowed for workflows that have ended or left the table; tell whether
+        anything was. Nothing is written."""
         over = [workflow for workflow in self.once if not table.unfinished.get(workflow)]
         for workflow in over:
             del self.once[workflow]

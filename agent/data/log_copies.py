@@ -115,8 +115,9 @@ class LogCopies:
 
     async def begin(self, node: Node, copies: int) -> None:
         """Open the database of others' logs and copy logs of this machine's runs to others from now
-        on. ``copies`` is on how many machines results lie, this one counted: below 2 nothing is
-        copied. A database that cannot be opened is logged; then no logs are kept here."""
+        on, and ``tidy`` once a day. ``copies`` is on how many machines results lie, this one
+        counted: below 2 nothing is copied. A database that cannot be opened is logged; then no logs
+        are kept here."""
         self._node = node if copies > 1 and self._bytes_max else None
         try:
             self._kept = await asyncio.to_thread(KeptLogs.open, self._file)
@@ -141,8 +142,8 @@ class LogCopies:
 
     def heed(self, event: Event) -> None:
         """Note that a run of this machine has begun, so that what it prints is copied now and then,
-        or has ended, so that the rest is soon; other events are ignored, and all where nothing has
-        copies."""
+        or has ended, so that the rest is copied soon; ignore other events, and all of them where
+        nothing is copied."""
         if self._node is None or not isinstance(event, ChildStarted | Ended):
             return
         key = (event.task, event.run)
@@ -271,8 +272,9 @@ class LogCopies:
         return sorted(nodes, key=lambda node: crc32(f"{host} {node}".encode()))
 
     async def kept(self, task: TaskId, run: Run, offset: int, limit: int) -> Kept | None:
-        """Return some of what a run of another machine has printed, as far as it is kept here; None
-        where nothing of it is, or it cannot be read, which is logged."""
+        """Return at most ``limit`` bytes of what a run of another machine has printed, from this
+        offset or from where that begins which is kept here; None where nothing of it is, or it
+        cannot be read, which is logged."""
         if self._kept is None:
             return None
         try:
@@ -295,8 +297,9 @@ class LogCopies:
         await asyncio.to_thread(self._delete, tasks)
 
     def gone(self, notice: WorkflowGone) -> None:
-        """When a workflow that a person removed has left the table, begin to delete its kept logs;
-        those of one that left by its age stay, as the history still has it."""
+        """When a workflow that a person removed has left the table, begin to delete the logs of its
+        tasks that lie here, whoever ran them, and return at once; a failure is only logged. Those
+        of one that left by its age stay, as the history still has it."""
         spec = notice.workflow.spec
         moved_ms = (run.stamp[0] for each in notice.lives for run in each.life.runs)
         rested_ms = time.time() * 1000 - max(moved_ms, default=spec.submitted[0])
@@ -311,8 +314,9 @@ class LogCopies:
             await asyncio.sleep(TIDY_EVERY_S)
 
     async def tidy(self, table: Container[TaskId]) -> None:
-        """Delete logs that nobody has added to for days, of tasks that neither the table nor the
-        history knows; what cannot be looked at or deleted is logged and stays."""
+        """Delete logs of tasks that neither the table nor the history (``known``) knows: those that
+        nobody has added to for days, and the oldest of the others where all are too large. Do
+        nothing without ``known``; what cannot be looked at or deleted is logged and stays."""
         if self.known is None:
             return
         try:

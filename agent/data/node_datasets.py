@@ -92,10 +92,10 @@ class NodeDatasets:
         tell: Callable[[Event], None],
         role: Callable[[NodeId], str] = lambda _: ADMINISTRATOR,
     ) -> None:
-        """Tell the node, which runs now, of changes of the datasets from now on, and begin a task
-        that copies and removes datasets as its table demands; returns at once. ``copies`` is on how
-        many machines each lies, this one counted: below 2 nothing is copied; ``role`` tells what
-        members are in the flock."""
+        """Tell the node, which runs now, of changes of the datasets from now on, and begin, in the
+        background, to copy and remove datasets as its table demands, to read content again, and to
+        deliver results; returns at once. ``copies`` is on how many machines each lies, this one
+        counted: below 2 nothing is copied; ``role`` tells what members are in the flock."""
         self._node, self._tell, self.transfers.tell = node, tell, tell
         self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
@@ -212,8 +212,9 @@ class NodeDatasets:
 
     async def hand_over(self, within_s: float) -> HandedOver:
         """Have other machines take what only this one keeps, from now on and also after this
-        returns, and wait until nothing of it is left, at most so long, 0 being one look; return
-        what is left. Raise ``DatasetError`` when it cannot be read what is here."""
+        returns, and wait until nothing of it is left, at most so long, 0 being one look; return how
+        much is left, and how many machines can be reached. Raise ``DatasetError`` when it cannot be
+        read what is here."""
         ends_s = time.monotonic() + within_s
         while True:
             left = await self._caretaker.only_here()
@@ -249,7 +250,8 @@ class NodeDatasets:
 
     async def only_of(self, workflows: Collection[WorkflowId]) -> dict[DatasetId, int]:
         """Return the datasets on this disk that only these workflows use, with their sizes in
-        bytes; programs published or accepted here are left out."""
+        bytes; programs published or accepted here are left out. Raise ``DatasetError`` when it
+        cannot be read what is here."""
         alone = only_of(self._node.table, workflows).difference(self._besides())
         rows = await asyncio.to_thread(self.store.listing)
         return {each.dataset: each.size_bytes for each in rows if each.dataset in alone}
@@ -260,9 +262,10 @@ class NodeDatasets:
         return dataset in only_of(self._node.table, self._node.table.workflows)
 
     async def let_go(self, datasets: Collection[DatasetId], *, added: bool = False) -> None:
-        """Delete those of these datasets that nothing in the table needs, with ``added`` also those
-        brought a moment ago for work to come. Raises ``OSError`` where a file cannot be deleted
-        (all others are gone then), or the index be written (none is)."""
+        """Delete those of these datasets that nothing in the table needs or has as a result and
+        that are not kept as programs, with ``added`` also those brought a moment ago for work to
+        come. Raise ``OSError`` where a file cannot be deleted (all others are gone then), or the
+        index be written (none is)."""
         if added:
             self._caretaker.not_added(datasets)
         wanted = self._caretaker.wanted()
@@ -271,7 +274,8 @@ class NodeDatasets:
 
     async def listing(self) -> DatasetsReply:
         """Return the datasets on this disk, the newest first, and how full the store is. Of a
-        dataset, who else holds it and what made it is left empty."""
+        dataset, who else holds it and what made it is left empty. Raise ``OSError`` when the disk
+        or the index does not tell."""
         needed = self._caretaker.wanted().needed
         kept, quota = await asyncio.to_thread(lambda: (self.store.listing(), self.store.quota()))
         views = tuple(

@@ -48,8 +48,9 @@ class PublishedFolders:
             raise ProgramError(str(error).replace(f"{place}{os.sep}", "")) from error
 
     def look(self, name: str, dataset: DatasetId) -> None:
-        """Read a published program's description into ``seen`` and leave nothing on the disk. Raise
-        ``ProgramError`` where it is no program, ``OSError`` where it cannot be laid out."""
+        """Read a published program's description into ``seen``, where the oldest make room, and
+        leave nothing on the disk; do nothing where it is there. Raise ``ProgramError`` where it is
+        no program, ``OSError`` where it cannot be laid out."""
         if name in self.seen:
             return
         with self._beside() as beside:

@@ -211,7 +211,8 @@ class PublishedPrograms:
 
     def decision(self, name: str) -> Decision:
         """Return what holds for a published program of this name here, known or not: ``accepted``,
-        ``refused`` or, where the owner has to be asked, ``waiting``."""
+        ``refused`` or, where the owner has to be asked, also for more than it was allowed,
+        ``waiting``."""
         program = self._programs.get(name)
         if program is not None and self._grants.lacks_leave(program):
             return "refused" if name in self._decisions.refused else "waiting"
@@ -274,8 +275,8 @@ class PublishedPrograms:
             await self._decide(lambda held: held.machines.pop(node, None))
 
     async def scripts(self, workflow: WorkflowId) -> tuple[PermissionAsked, tuple[Script, ...]]:
-        """Return the question about a workflow and every file of its programs, fetched if they are
-        not here. Raise ``ServiceError`` where nothing is asked or a program cannot be had."""
+        """Return the question about a workflow and what ``program_files`` tells of each of its
+        programs. Raise ``ServiceError`` where nothing is asked or a program cannot be had."""
         asked = self._question(workflow)
         await self._learn(asked)
         asked = self._question(workflow)
@@ -343,10 +344,11 @@ class PublishedPrograms:
         await asyncio.to_thread(delete_tree, self._folders.place(dataset))
 
     async def forget(self, name: str, *, trial: bool) -> int:
-        """Delete a published program here, its folder and the dataset that nobody else needs, with what
-        was decided about it; return how many bytes that frees, in a trial would free. Raise
-        ``ServiceError`` when nothing is known of it here or unfinished work brings it, ``OSError``
-        when that cannot be written, with nothing changed, or the dataset not be deleted."""
+        """Delete a published program here, its folder and the dataset that nobody else needs, with
+        what was decided about it; return how many bytes that frees, in a trial would free. Raise
+        ``ServiceError`` when nothing is decided about it here or unfinished work brings it,
+        ``OSError`` when that cannot be written, with nothing changed, or the dataset not be
+        deleted."""
         decided = self._decisions.allowed() | self._decisions.refused
         if name not in decided:
             raise ServiceError(f"Nothing is decided here about a program {name}.")

@@ -176,9 +176,10 @@ class DatasetRetention:
         return wanted_of(self._node.table, (*self._others(), *self._added))
 
     async def only_here(self) -> list[DatasetId]:
-        """Return the needed datasets that only this machine has, and have them copied to others
-        from now on, because it leaves; empty with a back end, which has all. Raise ``DatasetError``
-        when the disk cannot be read; they are copied all the same."""
+        """Return the datasets, needed by work or its results, that no other machine within reach
+        has, and have them copied to others from now on, because this one leaves; empty with a back
+        end, which has all. Raise ``DatasetError`` when the disk cannot be read; they are copied all
+        the same."""
         if self.look_elsewhere is not None:
             return []
         if not self._leaving:

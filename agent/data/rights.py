@@ -48,8 +48,10 @@ class DataRights:
         self._brought: dict[tuple[NodeId, DatasetId], None] = {}
 
     def may_have(self, peer: NodeId, dataset: DatasetId) -> bool:
-        """Tell whether this member may fetch the dataset from here, by what is known now: its own,
-        an administrator's, shared with it, or input of what it runs."""
+        """Tell whether this member may fetch the dataset from here, by what is known now: whoever
+        administers may, and anybody in a flock that does not sign; others what is theirs, shared
+        with them, brought by them, a program, or input of what they run. False while it is still
+        read whose work shows that it had the data."""
         if not self._node.signs or peer == self._me or self._administers(peer):
             return True
         if (peer, dataset) in self._brought:
@@ -69,7 +71,7 @@ class DataRights:
 
     def refused(self, peer: NodeId, dataset: DatasetId) -> None:
         """Count against a member that it asked for a dataset that is not for it; not where the
-        dataset's owner is unknown, or the member was promised a task that takes it."""
+        dataset's owner is unknown, or the member was promised a task that may take it."""
         node = self._node
         his = [task for task, claimant in node.promises.given if claimant == peer]
         was_at = (self._spec(task) for task in his if dataset in node.needed(task))
@@ -104,8 +106,8 @@ class DataRights:
 
     async def shown(self, asker: NodeId, given: Collection[DatasetId], whose: str) -> bytes:
         """Return the proof, for the record named ``whose``, that the asker has these data, as far
-        as they lie here and it may read them; empty in a flock that does not sign. Raise
-        ``OSError`` where they cannot be read."""
+        as they lie here and it may read them, and of the first 5,000 only; empty in a flock that
+        does not sign. Raise ``OSError`` where they cannot be read."""
         node = self._node
         if not node.signs:
             return b""

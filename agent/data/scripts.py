@@ -16,8 +16,10 @@ Contents = dict[str, tuple[int, bytes | None]]
 
 async def program_files(datasets: NodeDatasets, asked: AskedProgram) -> list[Script]:
     """Return the files of a program, by path, each with how it differs from the version that was
-    allowed last, then the files that it no longer has; fetch it first if it is not here. Raise
-    ``OSError`` where it cannot be had. An earlier version that cannot be read counts as none."""
+    allowed last, then those that it no longer has; fetch it first if it is not here. Of each
+    version at most 200 files count; the text of a long file, or behind many others, is left out.
+    Raise ``OSError`` where it cannot be had. An earlier version that cannot be read counts as
+    none."""
     await datasets.bring(asked.folder.dataset)
     now = await _contents(datasets, asked.folder.dataset)
     before: Contents = {}

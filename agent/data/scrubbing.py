@@ -43,9 +43,10 @@ class Scrub:
         """Datasets of which a copy was found damaged and fetched anew, since the start."""
 
     async def run(self, round_s: float = ROUND_S) -> None:
-        """Go round all content again and again, until this is cancelled; waits then until the block
-        that is being read is done. What cannot be read is told in the log and left for the next
-        round."""
+        """Read all content again and again, until this is cancelled, which waits for the block that
+        is being read; have what is damaged deleted and its datasets fetched anew. What cannot be
+        read is logged and left for the next round; return, logged too, when the index cannot be
+        read."""
         try:
             while True:
                 digest, begun_s = await in_thread(self._where)

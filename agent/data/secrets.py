@@ -49,8 +49,8 @@ class SecretValues:
         self.look()
 
     def look(self) -> None:
-        """Read anew which secrets administrators have laid down for this machine; a folder that
-        cannot be listed has none."""
+        """Read anew which secrets administrators have laid down for this machine, without those
+        that others may change or that cannot be read; a folder that cannot be listed has none."""
         found: list[str] = []
         try:
             if self._machine is not None and self._machine.is_dir():
@@ -87,8 +87,9 @@ class SecretValues:
         return kept
 
     def set(self, name: str, value: bytes) -> SecretView:
-        """Keep a secret's value in the system's key store, else in a private file; return its name
-        and where it lies. Raise ``ServiceError`` where there are too many already."""
+        """Keep a secret's value in the system's key store, else in a private file, in place of an
+        earlier one; call ``changed`` and return its name and where it lies. Raise ``ServiceError``
+        where there are too many already, or the value cannot be kept."""
         if len(self._own) >= SECRETS_MAX and name not in self._own:
             raise ServiceError(f"There are {SECRETS_MAX} secrets here already: forget some first.")
         place: Place = "key store"
@@ -104,8 +105,8 @@ class SecretValues:
         return SecretView(name, place)
 
     def forget(self, name: str) -> None:
-        """Delete a secret of this account; raise ``ServiceError`` where there is none of the name,
-        or it cannot be deleted."""
+        """Delete a secret of this account and call ``changed``; raise ``ServiceError`` where there
+        is none of the name, or it cannot be deleted."""
         if name not in self._own:
             told = "an administrator's" if name in self._laid_down else "not here"
             raise ServiceError(f"The secret {name} is {told}.")

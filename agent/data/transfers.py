@@ -83,7 +83,8 @@ class _Source:
 
     def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
         """Return size, name and manifest of a dataset, fetched from the back end first, waiting for
-        it, where it is not here; raise ``OSError`` when it cannot be had."""
+        it, where it is not here; raise ``OSError`` when the peer may not have it or it cannot be
+        had."""
         if not self._permit(dataset):
             raise PermissionError(NOT_FOR.format(dataset))
         if not self._store.has(dataset):
@@ -255,10 +256,10 @@ class DatasetTransfers:
     async def spread(
         self, datasets: Sequence[DatasetId], peers: Sequence[NodeId], copies: int
     ) -> list[NodeId]:
-        """Offer these datasets to one peer after the other, in this order but for those that are mostly
-        off, which come last, until ``copies`` of them
-        keep all, with 0 or fewer to nobody; return those that do, which may be fewer. A peer that
-        refuses or breaks off is only logged, and keeps what it took until then."""
+        """Offer these datasets to one peer after the other, in this order but for those that are
+        mostly off, which come last, until ``copies`` of them keep all, with 0 or fewer to nobody;
+        return those that do, which may be fewer. A peer that refuses or breaks off is only logged,
+        and keeps what it took until then."""
         keepers: list[NodeId] = []
         self.copying.update(dict.fromkeys(datasets))
         try:
@@ -275,8 +276,8 @@ class DatasetTransfers:
         return keepers
 
     def takers(self, dataset: DatasetId) -> set[NodeId]:
-        """Return the peers that took a copy of the dataset within the last seconds, whose own word
-        that they have it may be on its way."""
+        """Return the peers that took a copy of the dataset within the last half minute, whose own
+        word that they have it may be on its way."""
         now_s = self._loop.time()
         self._given = {each: end_s for each, end_s in self._given.items() if end_s > now_s}
         return {peer for peer, given in self._given if given == dataset}
@@ -328,11 +329,14 @@ class DatasetTransfers:
 
     def serve(self, peer: NodeId, pipe: Pipe) -> None:
         """Serve a transfer that a peer has opened, in the calling thread, until it ends: give what
-        it asks for, take what it offers, keep what it has printed. Raise ``OSError`` when it breaks
-        or the agent stops, ``RemoteProtocolError`` for what no agent says; what was taken until
-        then stays. The caller closes the pipe."""
+        it asks for, take what it offers, keep what it has printed. What it may not have (see
+        ``may_have``, asked again for some seconds), or is not here, it is refused in words. Raise
+        ``OSError`` when the transfer breaks or the agent stops, ``RemoteProtocolError`` for what no
+        agent says; what was taken until then stays. The caller closes the pipe."""
 
         def take(pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
+            """Fetch what the peer offers, and return what was taken; raise
+            ``ConnectionAbortedError`` when the agent stops."""
             work = self._take(peer, pipe, datasets)
             try:
                 taking = asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -342,6 +346,8 @@ class DatasetTransfers:
             return taking.result(TAKING_S_MAX)
 
         def permit(dataset: DatasetId) -> bool:
+            """Tell, after some seconds if need be, whether the peer may have this dataset; False
+            when the agent stops."""
             work = self._permit(peer, dataset)
             try:
                 asking = asyncio.run_coroutine_threadsafe(work, self._loop)

@@ -113,9 +113,10 @@ class ControlGroup:
         return f"{self._path}/cgroup.procs" if self._made else ""
 
     def begin(self, memory: int, processes: int, *, spare: bool) -> None:
-        """Make this group ready for a program: at most ``memory`` bytes and ``processes`` (0: no
-        limit), and with ``spare`` only processor time that nobody else wants. Where the group
-        cannot be made there is none."""
+        """Make this group ready for a program, as far as the kernel takes that: at most ``memory``
+        bytes, without swap then, and ``processes`` (0: no limit), and of the processor a small
+        share, with ``spare`` only what nobody else wants. Where the group cannot be made there is
+        none."""
         if not self._path:
             return
         try:
@@ -140,7 +141,8 @@ class ControlGroup:
             raise OSError(errno.EAGAIN, "the control group takes no process")
 
     def freeze(self) -> bool:
-        """Stop all processes in the group from running; tell whether they stand still."""
+        """Stop all processes in the group from running, wait for that, half a second at most, and
+        tell whether they stand still; False where they may do so later, or cannot be stopped."""
         if FREEZE not in self.holds or not self._say("cgroup.freeze", "1"):
             return False
         self._frozen = True
@@ -169,8 +171,9 @@ class ControlGroup:
         return all(then < now for then, now in before)
 
     def close(self, limit_s: float = SETTLES_S) -> None:
-        """End all processes in the group and remove it; it stays, and nothing is raised, where that
-        takes longer than ``limit_s``."""
+        """End all processes in the group, where the kernel can, and remove it; it stays, and
+        nothing is raised, where that takes longer than ``limit_s``. Do nothing where it was not
+        made."""
         if not self._made:
             return
         self.kill()

@@ -46,7 +46,8 @@ def folder_bytes(folder: str) -> int:
 
 def sizes(folder: str, least: int = 0) -> Iterator[int]:
     """Yield how many bytes each file below a folder takes on disk, once, however many names it has,
-    and what each folder takes; none takes fewer than ``least``. What cannot be read is left out."""
+    and each folder there; none takes fewer than ``least``. What cannot be read is left out. Folders
+    that lie too deep in each other end the walk, with more bytes than any disk has."""
     kept_open: list[int] = []
     counted: set[int] = set()
     waiting: list[tuple[int | None, str]] = [(None, folder)]
@@ -143,7 +144,8 @@ def free_bytes(folder: str) -> tuple[int, int]:
 
 def nameless_bytes(folder: str, processes: list[int]) -> int:
     """Return how many bytes on a folder's disk are taken by deleted files that these processes
-    still have open, which no walk through the folder finds."""
+    still have open, which no walk through the folder finds; 0 where that cannot be read. Only the
+    first 20,000 open files are looked at."""
     total, seen = 0, 0
     counted: set[int] = set()
     with suppress(OSError):

@@ -91,7 +91,8 @@ class Grants:
         )
 
     def lacks_leave(self, program: Program) -> bool:
-        """Tell whether the program asks for something that was not granted to it."""
+        """Tell whether the program asks for something that was not granted to it, or is refused to
+        all programs; a share to read that is missing here does not count."""
         return any(
             not each.granted or each.refused
             for each in self.asked(program)
@@ -100,7 +101,7 @@ class Grants:
 
     def withheld(self, programs: Iterable[Program]) -> tuple[Withheld, ...]:
         """Return, for each of these programs that may not run yet, the first thing that it asks for
-        and was not granted or that is missing here; empty when all may run."""
+        and was not granted, is refused to all, or is missing here; empty when all may run."""
         found = []
         for program in programs:
             for each in self.asked(program):

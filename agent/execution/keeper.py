@@ -93,7 +93,8 @@ def forbid_cores() -> None:
 
 def keep(agent: int, group: ControlGroup) -> None:
     """Run programs one after the other as the agent asks for them by the socket of this file
-    number, each in this group, until the agent closes its end; then end what still runs."""
+    number, each in this group, until the agent closes its end; then end what still runs. Orphans
+    fall to this process from now on, and it is the first to be ended when memory is used up."""
     become_subreaper()
     forbid_cores()
     _write("/proc/self/oom_score_adj", FIRST_TO_END)
@@ -258,8 +259,9 @@ class Bounds:
 
     def look(self, look_s: float) -> tuple[float, str]:
         """Look whether the program takes too much; return in how many seconds to look again, and
-        what there is too much of with its amount in bytes (``memory N``, ``disk N``, ``full N``),
-        empty for nothing. The folder is walked only now and then."""
+        what there is too much of: ``memory N`` or ``disk N`` in bytes, ``processes N``, ``full N``
+        where the disk has only N bytes left, empty for nothing. The folder is walked only now and
+        then."""
         free = self._free_bytes()
         if free < self._free:
             return look_s, f"full {free}"

@@ -69,19 +69,20 @@ def least(*limits: int) -> int:
 
 
 def node_limits(memory_mb: int, slots: int, most: Limits = NO_LIMITS) -> NodeLimits:
-    """Return the limits of a machine with this memory, of which ``most`` is what its owner lets any
-    program take. A run usually gets an equal part, for each slot, of what programs may take of the
-    memory; never more than there is. A machine that does not say how much it has limits nothing."""
+    """Return the limits of a machine with this memory and one slot or more; ``most`` is what its
+    owner lets any program take. A run usually gets as much memory as the owner says, else the part
+    for one slot of what programs may take together; no run gets more than there is. Where
+    ``memory_mb`` is 0 (unknown), only the owner limits it."""
     share_mb = int(MEMORY_SHARE * memory_mb) // slots
     usual = replace(USUAL, memory_mb=most.memory_mb or share_mb)
     return NodeLimits(usual, replace(most, memory_mb=least(most.memory_mb, memory_mb)))
 
 
 def limits_of(spec: records.TaskSpec, program: Limits, node: NodeLimits) -> Limits:
-    """Return the limits for one run, 0 where nobody sets one: each from the task, where that says 0
-    from the program, where that does too what the node usually gives, of memory as much as the task
-    requires; none of them above the most that the node gives. The size of the log is not for the
-    task to say."""
+    """Return the limits for one run, 0 where nobody sets one: memory, disk and times from the task,
+    where that says 0 from the program, where that does too what the node usually gives, of memory
+    at least what the task requires; the size of the log from program or node; processes, open files
+    and processors from the node. None is above the most that the node gives."""
     task, usual = spec.limits, node.usual
     memory_mb = max(usual.memory_mb, spec.requirements.memory_mb) if usual.memory_mb else 0
     wanted = replace(

@@ -36,8 +36,9 @@ def capabilities(
     most: Limits = NO_LIMITS,
 ) -> Capabilities:
     """Return what this machine has: system, memory and free disk at ``scratch``, 0 where that is
-    not known, cores, of all that at most what its owner lets a program take, these programs and
-    tags, and a tag for each engine that is installed and each extra that was looked at and imports."""
+    not known, cores, of all that at most what its owner lets a program take, which counts for
+    memory that is not known; these programs and tags, and a tag for each engine that is installed
+    and each extra that was looked at and imports."""
     machine = platform.machine().lower()
     free_mb = _free_bytes(scratch) // MEGABYTE
     return Capabilities(
@@ -53,8 +54,8 @@ def capabilities(
 
 def look_at_extras(tags: Iterable[str]) -> bool:
     """Find out, once for each of these tags that is an extra, whether what it brings imports in the
-    Python that runs programs: what is installed and broken is not there. A second or two. Return
-    whether there was anything to find out."""
+    Python that runs programs: what is installed and broken is not there, nor what takes more than a
+    minute. A second or two for each. Return whether there was anything to find out."""
     unknown = sorted((EXTRAS.keys() & set(tags)) - _imports.keys())
     for tag in unknown:
         command = [sys.executable, "-I", "-c", f"import {', '.join(EXTRAS[tag])}"]

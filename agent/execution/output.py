@@ -86,8 +86,9 @@ Word = ProgressWord | CheckpointWord | LastWord
 
 
 def read_word(line: bytes) -> Word | None:
-    """Return what a line of a program says to the node, its text or number read; None when it says
-    nothing to it, as with ``PROGRESS`` and no number behind it."""
+    """Return what a line of a program says to the node; None when it says nothing to it, as with
+    ``PROGRESS`` and no number behind it. A percentage is cut to 0 to 100, outputs beyond 10,000 are
+    left out."""
     text = line.decode("utf-8", "replace").strip()
     verb, _, rest = text.partition(" ")
     rest = rest.strip()
@@ -216,9 +217,10 @@ class Output:
         self._over = False
 
     def hear(self, file: int, data: bytes) -> None:
-        """Take in a piece of what the program prints to the file with this number: whole lines on
-        standard output (1) that are words are told, until its last word; everything else goes to
-        the log."""
+        """Take in a piece of what the program prints to the file with this number: lines on
+        standard output (1) that are words are told once they are whole, until its last word, of
+        many progresses or checkpoints in a piece only the last; all that is no word goes to the
+        log."""
         if file != 1 or self._over:
             self._log.write(data)
             return

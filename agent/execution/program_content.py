@@ -21,8 +21,8 @@ State = tuple[str, int, int, int, int]
 
 
 def contents(programs: Programs, names: Iterable[str]) -> dict[str, str]:
-    """Return the digests of these programs by name; those that are not here or cannot be read are
-    left out. Waits for the disk."""
+    """Return by name the digests of the files of these programs, without what Python compiles;
+    those that are not here or cannot be read are left out. Waits for the disk."""
     found = {}
     for name in names:
         program = programs.get(name)

@@ -100,8 +100,8 @@ class Programs:
 
     def add(self, name: str, folder: Path) -> Program:
         """Add the program in this folder under this name, in place of one added before, and return
-        it; raise ``ProgramError``, and add nothing, when it cannot be read or executed. An
-        installed one of that name goes first."""
+        it; raise ``ProgramError``, and add nothing, when it cannot be read or executed. Whether it
+        suits this machine is not looked at. An installed one of that name goes first."""
         program = replace(self._read(folder), name=name)
         program.command_line()
         self._added[name] = program

@@ -161,10 +161,11 @@ class Scratch:
     async def arguments(
         self, effect: StartChild, place: Callable[[DatasetId], str] = str
     ) -> list[str]:
-        """Place the run's raw data and inputs in the folder and return the program's arguments with
-        their paths, ``-p … -i … -x …``; identifiers of other databases are what ``place`` makes of
-        them, as raw data, and go as they are, long parameters as a file. Raise ``OSError`` when an
-        input cannot be placed, and what ``place`` raises; those before it stay in the folder."""
+        """Lay the run's raw data and inputs beside its folder and return the program's arguments
+        with their paths, ``-p … -i … -x …``; an input that is raw data too is told once.
+        Identifiers of other databases are told as they are, those of raw data as ``place`` returns
+        them, parameters of several lines or in XML as a file. Raise ``OSError`` when an input
+        cannot be laid, and what ``place`` raises; what was laid before stays."""
         raw = [each.dataset for each in effect.spec.raw]
         inputs = [each for each in effect.inputs if each not in (*raw, NOT_ATTACHED)]
         if effect.spec.published is not None:
@@ -176,9 +177,10 @@ class Scratch:
         )
 
     async def environment(self, effect: StartChild, others: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment of the program: ``others``, and what the node tells it of its
-        task. The run's checkpoint is placed beside the folder and named in it; one that cannot be
-        had is left out."""
+        """Return the environment of the program: ``others``, in place of theirs its folder for
+        temporary files and what the node tells it of its task, and settings of Python where they
+        have none. The run's checkpoint is placed beside the folder and named in it; one that cannot
+        be had is left out."""
         told = {
             **NO_BYTECODE,
             **UTF8,
@@ -252,12 +254,13 @@ class Scratch:
         note: Callable[[str], object] = id,
         bytes_max: int = 0,
     ) -> Outputs:
-        """Keep the outputs that the program named, those that are no files of its folder as external
-        identifiers, or its declared ones for ``named`` None; for both None all that it made, of
-        which ``note`` hears a sentence. Return them with their names. Raise ``OutputError`` when declared ones are
-        missing or fewer are named, too much was made, or together they are longer than ``bytes_max``
-        if it is not 0: a file may be much longer than what it takes on disk, and others would get
-        all of it. Raise ``OSError`` when one cannot be kept."""
+        """Keep the outputs that the program named, those that are no files of its folder as
+        external identifiers, or its declared ones for ``named`` None; for both None all that it
+        made, of which ``note`` hears a sentence; without a store keep nothing, and all are
+        external. Return them with their names, empty for external ones. Raise ``OutputError`` when
+        declared ones are missing or fewer are named, too much was made, or together they are longer
+        than ``bytes_max`` if it is not 0: a file may be much longer than what it takes on disk, and
+        others would get all of it. Raise ``OSError`` when one cannot be kept."""
         self._bytes_kept, self._bytes_max = 0, bytes_max or sys.maxsize
         if named is None:
             return await (self._made(note) if declared is None else self._declared(declared, task))

@@ -30,7 +30,8 @@ def opened(wishes: Wishes, shares: Mapping[str, str]) -> Wishes:
 
 def place_of(dataset: str, wishes: Wishes, shares: Mapping[str, str]) -> str:
     """Return the path of a dataset within a share that a program asks for, and any other dataset as
-    it is. Raises ``ProgramError`` where nothing lies there, or beyond the share."""
+    it is. Raise ``ProgramError`` where nothing lies there, the share is not here, or a link leads
+    out of it."""
     share, *inside = PurePosixPath(dataset).parts or ("",)
     if not share.startswith(SHARE) or share not in wishes.reads:
         return dataset

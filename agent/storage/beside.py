@@ -49,7 +49,7 @@ def open_beside(
 ) -> Made:
     """Open the database, with these tables made if need be, and return what ``made`` makes of it. A
     damaged one is renamed, with the time in its name, logged as ``what`` and begun anew. Raise
-    ``OSError`` or ``sqlite3.Error`` when it cannot be opened."""
+    ``OSError`` or ``sqlite3.Error`` when it cannot be opened, and what ``made`` raises."""
     try:
         return _opened(path, tables, made)
     except UNREADABLE as error:

@@ -108,7 +108,8 @@ def open_to_read(database: Path) -> sqlite3.Connection:
 
 def commit(connection: sqlite3.Connection, put: Iterable[Row], forget: Iterable[Key]) -> None:
     """Put these rows, each in place of one of the same kind and id, then delete these keys, in one
-    transaction, on disk on return; raise ``sqlite3.Error`` when nothing of it was done."""
+    transaction, on disk on return; raise ``sqlite3.Error``, or what an iterable raises, with
+    nothing of it done."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.executemany(PUT, put)
@@ -133,8 +134,8 @@ def stored_rows(connection: sqlite3.Connection) -> Iterator[tuple[bytes, bytes, 
 
 
 def fold_log(connection: sqlite3.Connection, *, wholly: bool = False) -> None:
-    """Bring the log into the database; ``wholly`` leaves no log behind. Raise ``sqlite3.Error``
-    when that fails."""
+    """Bring the log into the database, as far as nobody reads it meanwhile; ``wholly`` leaves no
+    log behind then. Raise ``sqlite3.Error`` when that fails."""
     connection.execute(f"PRAGMA wal_checkpoint({'TRUNCATE' if wholly else 'PASSIVE'})").fetchall()
 
 

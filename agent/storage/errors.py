@@ -81,8 +81,8 @@ def in_words(folder: Path) -> Iterator[None]:
 
 def refusal(folder: Path, error: sqlite3.Error | OSError) -> JournalRefused:
     """Return the ``JournalRefused`` that tells what an error means for the journal in the folder:
-    ``JournalFull``, also when the folder's disk has next to no room left, ``JournalDamaged``, or a
-    plain one where it is locked or cannot be read or written."""
+    ``JournalDamaged``; else ``JournalFull``, for any error while the folder's disk has next to no
+    room left; else a plain one, where the journal is locked or cannot be read or written."""
     code = primary_code(error)
     free_bytes = _free_bytes(folder)
     if (

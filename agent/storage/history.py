@@ -160,8 +160,9 @@ class History(Beside):
         stories: Iterable[StoryRow] = (),
     ) -> None:
         """Keep these rows, each in place of an earlier one of the same task and generation, and
-        stories, each in place of the earlier one of the same start, and add the milliseconds by
-        hour to what was given before; raise ``sqlite3.Error`` and keep nothing when that fails."""
+        stories, each in place of the earlier one of the same task and start, and add the
+        milliseconds by hour to what was given before; raise ``sqlite3.Error`` and keep nothing when
+        that fails."""
         with self._transaction() as connection:
             connection.executemany(_PUT, rows)
             packed = (row._replace(entries=zlib.compress(row.entries, 1)) for row in stories)
@@ -239,9 +240,9 @@ class History(Beside):
 
     def sums(self, begin_ms: int, end_ms: int, here: str) -> Sums:
         """Return the sums over the tasks that ended from one moment until before another, zeros
-        where none did; waiting times are those of tasks that started, ``here`` is this node.
-        Computing time given counts each hour whole that the span touches. Raise ``sqlite3.Error``
-        when the database cannot be read."""
+        where none did; waiting times are those of tasks that started, failed ones count only if
+        they had started, ``here`` is this node. Computing time given counts each hour whole that
+        the span touches. Raise ``sqlite3.Error`` when the database cannot be read."""
         span = (begin_ms, end_ms)
         with self._lock:
             ask = self._connection.execute
@@ -267,8 +268,9 @@ class History(Beside):
         return Sums(done, done_here, failed, moved, median[0] if median else 0, longest, given)
 
     def balance(self, begin_ms: int) -> Balance:
-        """Return what machines worked for each other in the tasks that ended from this moment on, zeros
-        where none did. Raise ``sqlite3.Error`` when the database cannot be read."""
+        """Return for how long this machine ran tasks of others, how much of that came to nothing,
+        and for how long others ran tasks of its person, of the tasks that ended from this moment
+        on; zeros where none did. Raise ``sqlite3.Error`` when the database cannot be read."""
         sums = (f"coalesce(sum({name}), 0)" for name in Balance._fields)
         with self._lock:
             (found,) = self._connection.execute(

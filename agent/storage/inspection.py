@@ -63,9 +63,9 @@ class Damage:
 
 def find_damage(database: Path) -> Damage | None:
     """Return what is wrong with a journal's database, None when it is sound; raise
-    ``JournalTooNew`` when it is of a later version, ``sqlite3.Error`` when it cannot be read.
-    Nothing is written, but what a process left that was killed before the first record is
-    undone."""
+    ``JournalTooNew`` when it is of a later version, ``sqlite3.Error`` or ``OSError`` when it or its
+    log cannot be read. Nothing is written, but what a process left that was killed before the first
+    record is undone."""
     version = latest()
     try:
         with closing(open_to_read(database)) as connection:

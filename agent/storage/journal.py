@@ -56,9 +56,9 @@ class Journal:
             return cls(places, lock, Writer(store, folder), told)
 
     def read(self) -> Remembered:
-        """Return all records on disk, waiting for it, and sentences on what a person should know,
-        such as what was mended or is not understood; raise ``JournalRefused`` when they cannot be
-        read."""
+        """Return all records on disk, waiting for it, the identity from its copy where its record
+        is missing or older, and sentences on what a person should know, such as what was mended or
+        is not understood; raise ``JournalRefused`` when they cannot be read."""
         stored = Stored()
         with (
             in_words(self._places.folder),

@@ -79,9 +79,10 @@ class KeptLogs(Beside):
         return int(self._bytes)
 
     def keep(self, pieces: Iterable[Piece]) -> None:
-        """Keep these pieces, each in place of what there is of its run behind its offset, and
-        delete the oldest where that is too much; pieces that are not what they say are left out.
-        Raise ``sqlite3.Error`` and keep nothing when that fails."""
+        """Keep these pieces, each in place of those of its run that end behind its offset, or not
+        behind its ``begins``, and delete whole logs, the oldest first, where all are too much;
+        pieces that are not what they say are left out. Raise ``sqlite3.Error`` and keep nothing
+        when that fails."""
         now_ms = int(time.time() * 1000)
         sound = [piece for piece in pieces if _is_sound(piece)]
         with self._transaction() as connection:
@@ -101,7 +102,7 @@ class KeptLogs(Beside):
                 self._make_room(connection)
 
     def tasks(self) -> dict[str, int]:
-        """Return by task when something of it was told last, by the wall clock. Raise
+        """Return by task when a piece of its logs was kept last, in milliseconds since 1970. Raise
         ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             return dict(
@@ -125,9 +126,9 @@ class KeptLogs(Beside):
             self._bytes -= gone
 
     def read(self, task: str, run: str, offset: int, limit: int) -> Kept | None:
-        """Return at most ``limit`` bytes of what a run has printed, from this offset or from where
-        that begins which is kept; None when nothing is. Raise ``sqlite3.Error`` when the database
-        cannot be read."""
+        """Return at most ``limit`` bytes of what a run has printed, from this offset, or from where
+        the last part that is kept without a gap begins, empty behind its end; None when nothing is
+        kept. Raise ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             rows = self._connection.execute(
                 "SELECT offset, size, at_ms FROM piece WHERE task = ? AND run = ? ORDER BY offset",

@@ -25,8 +25,8 @@ class LaterDataError(ServiceError):
 
 def refuse_later_data(files: dict[str, Path]) -> None:
     """Raise ``LaterDataError``, with nothing changed, where one of these databases, by what people
-    call it, is of a format that is not known here; one that is missing, or cannot be read, is left
-    to whoever opens it."""
+    call it, is of a later format than this program knows; one that is missing, damaged or cannot be
+    read is left to whoever opens it."""
     for what, path in files.items():
         try:
             with path.open("rb") as file:

@@ -115,8 +115,8 @@ class PastStore:
             )
 
     def remove(self, workflows: Iterable[str]) -> list[str]:
-        """Forget these workflows and their records; return which of them were there. Raise
-        ``sqlite3.Error``, with nothing forgotten, when that fails."""
+        """Forget these workflows and their records, but not their tasks; return which of them were
+        there. Raise ``sqlite3.Error``, with nothing forgotten, when that fails."""
         found = []
         with self._transaction() as connection:
             for each in workflows:
@@ -154,7 +154,8 @@ class PastStore:
     ) -> tuple[list[PastRow], int, list[Day]]:
         """Return a page of the workflows that ``wanted`` describes, how many there are on all
         pages, and sums of all pages by day, the latest first; days without an end or hours given
-        are left out. Raise ``sqlite3.Error`` when the database cannot be read."""
+        are left out. The hours given are all of a day, whatever work is wanted. Raise
+        ``sqlite3.Error`` when the database cannot be read."""
         where, values = _filter(wanted, here, unnamed)
         with self._lock:
             ended = self._connection.execute(
@@ -200,15 +201,16 @@ class PastStore:
         return self._choices
 
     def since_ms(self) -> int:
-        """Return when the first that is remembered ended; 0 without any. Raise ``sqlite3.Error``
-        when the database cannot be read."""
+        """Return when the first workflow that is remembered ended, in milliseconds since 1970; 0
+        without any. Raise ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             (oldest,) = self._connection.execute("SELECT min(ended_ms) FROM past").fetchone()
         return oldest or 0
 
     def size_bytes(self) -> int:
-        """Return what the whole history takes on the disk, tasks and stories included, without room
-        in its file that is free again. Raise ``sqlite3.Error`` when the database cannot be read."""
+        """Return what the whole history takes on the disk, tasks and stories included, without its
+        log and without room in its file that is free again. Raise ``sqlite3.Error`` when the
+        database cannot be read."""
         with self._lock:
             pages, free, each = (
                 self._connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -218,8 +220,8 @@ class PastStore:
 
     def packed(self, reference: str) -> tuple[str, bytes] | None:
         """Return the workflow with this id, else the newest of this name, else the newest whose id
-        begins so, with its packed records; None where there is none. Raise ``sqlite3.Error`` when
-        the database cannot be read."""
+        begins so, for a reference of 6 letters or more, with its packed records; None where there
+        is none. Raise ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             meant = self._connection.execute(_MEANT, {"ref": reference}).fetchone()
             found = (

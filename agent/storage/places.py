@@ -85,7 +85,8 @@ if sys.platform == "win32":
 
     def take(descriptor: int) -> bool:
         """Take the lock of an open file without waiting; return False when somebody else holds it,
-        also another open of this process. Closing the file gives it back."""
+        also another open of this process, or Windows refuses it. Closing the file gives it back.
+        The file stands at its beginning then."""
         os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -100,7 +101,8 @@ else:
 
     def take(descriptor: int) -> bool:
         """Take the lock of an open file without waiting; return False when somebody else holds it,
-        also another open of this process. Closing the file gives it back."""
+        also another open of this process, raise ``OSError`` where the file cannot be locked.
+        Closing the file gives it back."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -118,7 +120,7 @@ class FolderLock:
     def take(cls, path: Path) -> FolderLock:
         """Take the lock in this file, made if need be, write this process's id into it, and return
         it; never waits. Raise ``JournalInUse`` with the holder when another one has it, ``OSError``
-        when the file cannot be opened."""
+        when the file cannot be opened or locked."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
         descriptor = os.open(path, flags, FILE_MODE)
         try:

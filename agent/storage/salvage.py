@@ -206,8 +206,8 @@ class Pages:
 
 def salvage(database: Path) -> Iterator[Row]:
     """Yield the rows that can still be read from the pages of a damaged database and its log, each
-    verified by its checksum, and skip all others in silence. Raise ``OSError`` when the file cannot
-    be opened."""
+    verified by its checksum, and skip all others in silence. Raise ``OSError``, at the first row,
+    when the file cannot be opened or its log not be read."""
     log_path = write_ahead_log(database)
     in_log = latest_pages(log_path)
     with database.open("rb") as file:

@@ -83,7 +83,8 @@ class Writer:
     def submit(self, persists: Sequence[Persist]) -> Future[None]:
         """Queue records for the writing thread and return, without waiting, a future that is done
         when they are on disk and cannot be cancelled. It ends with ``JournalRefused`` when the disk
-        refuses them, too much waits, or the writer is closed."""
+        refuses them, too much waits, or the writer is closed; with another error where these
+        records are at fault."""
         submission = Submission(persists)
         # From now on nobody can cancel it: it may be on disk already.
         submission.done.set_running_or_notify_cancel()
@@ -191,8 +192,8 @@ class Store:
 
     def commit(self, persists: Sequence[Persist]) -> None:
         """Write these records to disk in one transaction, durable on return; without any do
-        nothing. Raise ``JournalRefused`` and change nothing when the disk refuses; when it is full
-        the reserve is given up."""
+        nothing. Raise ``JournalRefused`` and change no record when the disk refuses; when it is
+        full the reserve is given up."""
         if not persists:
             return
         words = last_words(persists)
@@ -213,8 +214,9 @@ class Store:
         self._log_pages += pages + PAGES_PER_ROW * len(forget) + 1
 
     def tidy(self) -> None:
-        """Fold the log into the database when it has grown long, else do nothing; a failure is
-        passed over, and tried again once the log has grown as much again."""
+        """Fold the log into the database when it has grown long, else, or when the database is not
+        open, do nothing; a failure is passed over, and tried again once the log has grown as much
+        again."""
         if self._connection is None or not self._log_is_long():
             return
         self._log_pages = 0
@@ -273,8 +275,8 @@ class Reserve:
 
     def take(self, margin_bytes: int = 0) -> None:
         """Write the reserve to disk unless it is there whole, and try whether ``margin_bytes`` fit
-        besides, for which it is written anew; raise ``OSError``, and delete the reserve, when there
-        is too little room."""
+        besides, for which it is written anew; raise ``OSError``, and delete the reserve, when that
+        fails, as with too little room."""
         try:
             make_private_file(self._path)
             if margin_bytes or self._path.stat().st_size != RESERVE_BYTES:

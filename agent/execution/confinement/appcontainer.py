@@ -103,8 +103,9 @@ def identifier_of(capability: str) -> str:
 
 
 def enclose(calls: Calls, told: dict[str, Any], command: Sequence[str], folder: str) -> int:
-    """Run a command in a container of its own that reaches what is ``told``, and return its exit code;
-    raise ``OSError`` where it cannot be made so, or its own folders not be opened to it."""
+    """Run a command in a container of its own that reaches what is ``told``, to its end, and return
+    its exit code; places that are missing, or cannot be opened to it and are not its own, are left
+    out. Raise ``OSError`` where it cannot be run so, or its own folders not be opened to it."""
     container = calls.container(f"wingbeat.{uuid4().hex}")
     carried = [INTERNET, NEIGHBOURS] if told["network"] else []
     for path, who, rights in grants_of(told, ""):
@@ -265,7 +266,7 @@ class ContainerApi:
 
     def allow(self, path: str, identifier: int, rights: int) -> None:
         """Give this identifier these rights to a file or folder and all below it, beside those that
-        others have."""
+        others have; raise ``OSError`` when Windows refuses."""
         before, after, whole = _AT(), _AT(), _AT()
         place = (path, FILE_OBJECT, ACCESS_LIST)
         _check_code(
@@ -292,7 +293,7 @@ class ContainerApi:
         self, command: Sequence[str], folder: str, container: int, capabilities: Sequence[int]
     ) -> int:
         """Run a command in a container, with our pipes and none of our other handles, wait for its
-        end, and return its exit code."""
+        end, and return its exit code; raise ``OSError`` when it cannot be started."""
         carried = (_Carried * max(1, len(capabilities)))(
             *(_Carried(each, ENABLED) for each in capabilities)
         )

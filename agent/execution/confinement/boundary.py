@@ -76,7 +76,7 @@ class Boundary:
 
     def told(self, filters: bytes) -> dict[str, Any]:
         """Return this boundary as the keeper reads it, with ``filters``, the filter of system
-        calls."""
+        calls, and of memory 512 MiB more than its limit, where it has one."""
         return {
             "landlock": self.means.landlock,
             "mounts": self.means.mounts,

@@ -79,8 +79,9 @@ class Enclosure:
 
     def start(self, request: dict[str, Any], files: list[int], group: ControlGroup) -> int:
         """Start the program of a request in this group and return its process id, or that of the
-        first process of its own set, once it is executed; raise ``OSError`` when something of that
-        fails."""
+        first process of its own set, once it is executed; with the first one this process gives up
+        privileges, and gets mounts of its own where the boundary has some, for good. Raise
+        ``OSError`` when something of that fails."""
         boundary = request["boundary"]
         if not self._entered:
             if boundary["mounts"]:

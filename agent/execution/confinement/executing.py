@@ -63,13 +63,15 @@ class Starter:
         environment: Mapping[str, str],
     ) -> int:
         """Call ``prepare`` in a child that executes the command then, and return its process id;
-        raise ``OSError`` when one of both has failed, with nothing left. ``prepare`` must not change
-        what is the parent's too: objects that outlive it, how signals are handled."""
+        raise ``OSError`` when one of both has failed, with nothing left. ``prepare`` must not
+        change what is the parent's too: objects that outlive it, how signals are handled. Where it
+        takes more than ten seconds, this process is ended."""
         executed = os.fsencode(command[0])
         path = ctypes.create_string_buffer(len(executed) + 1)  # until then no program has this name
         self._come_back.value, self._error = 0, errno.EINVAL
 
         def prepared() -> None:
+            """Call ``prepare`` and, unless it fails, let the command be executed."""
             try:
                 prepare()
                 path.value, self._error = executed, 0

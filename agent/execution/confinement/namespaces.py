@@ -37,7 +37,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def enter() -> None:
-    """Give this process mounts of its own, all read-only. Raise ``OSError`` when the system does not
+    """Give this process mounts of its own, all read-only but those of the kernel for processes and
+    control groups, and empty shared memory of its own. Raise ``OSError`` when the system does not
     let its users do that; some of it may have been done then."""
     user, group = os.geteuid(), os.getegid()
     _check(_libc.unshare(NEW_USER | NEW_MOUNTS))
@@ -62,7 +63,8 @@ class Writable:
         self._known: set[tuple[str, int]] = set()
 
     def open(self, folder: str) -> None:
-        """Make a folder writable; raise ``OSError`` when that is not possible."""
+        """Make a folder writable in the mounts of this process; raise ``OSError`` when that is not
+        possible."""
         key = (folder, os.stat(folder).st_ino)  # noqa: PTH116 - quick to import
         if key in self._known:
             _set_mount(HERE, folder, 0, 0, READ_ONLY)

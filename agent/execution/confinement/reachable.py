@@ -60,8 +60,9 @@ def reads_of(
     wishes: Wishes, folder: Path, command: Sequence[str], kept: Iterable[Path]
 ) -> tuple[str, ...]:
     """Return what a program of this folder may read, besides what is given to it: the system, the
-    runtime of its interpreter, its folder and what was granted of its wishes. Nothing is among it
-    in which one of the ``kept`` places lies."""
+    runtime of its interpreter, its folder, and what it wishes. Wished places that are closed to all
+    programs (``is_private``), and a runtime's folder in which a ``kept`` place or a home lies, are
+    left out."""
     kept = tuple(kept)
     found = [*_existing(), *_runtimes(command[0], kept), str(folder)]
     if wishes.network != "none":

@@ -96,7 +96,8 @@ class Confinement:
         given: Given,
     ) -> Boundary | None:
         """Return the boundary of a program of this folder with what was granted of its wishes; None
-        where its owner lets it run without. Raise ``UnconfinedError`` where there can be none."""
+        under the rule ``off``, and where nothing holds here, unless the rule is ``on``: then raise
+        ``UnconfinedError``. What holds is found out at the first call, which may take long."""
         if self.rule == OFF:
             return None
         proof = await self.prove(groups)

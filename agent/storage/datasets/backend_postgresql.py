@@ -82,8 +82,8 @@ class PostgresqlBackend:
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
         """Write a content in the pieces that ``read`` returns until one is empty, all of it or
-        nothing; do nothing when it is there already in this size. Raise ``BackendError`` when the
-        server fails, and whatever ``read`` raises."""
+        nothing, but no piece over one that is there; do nothing when the content is there already
+        in this size. Raise ``BackendError`` when the server fails, and whatever ``read`` raises."""
         with self._asking() as database:
             known = database.execute(
                 "SELECT COALESCE(SUM(length(data)), 0), COUNT(*) FROM wingbeat_content"

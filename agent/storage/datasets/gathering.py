@@ -44,8 +44,8 @@ class Gathered:
 
 def look(path: Path) -> Found:
     """Return the files and empty folders of a folder, or the one file that the path is, without
-    reading any; raise ``NotKeepable`` when one cannot be read or kept elsewhere: a link that leads
-    out, a device, a name that some system refuses."""
+    reading any; raise ``NotKeepable`` when one cannot be looked at, or not be kept elsewhere: a
+    link that leads out or to a folder, a device, a name that some system refuses."""
     try:
         if path.is_dir():
             return _look_into(path)

@@ -139,10 +139,10 @@ class Index:
     # -- objects ---------------------------------------------------------------------------
 
     def compare(self, there: dict[str, tuple[int, int]]) -> None:
-        """Make the index agree with the objects on disk, given by digest with size and time:
+        """Make the index agree with the objects on disk, given by digest with size and mark:
         missing ones go, with the datasets that they were part of; new ones are added as not yet
-        verified. No file is touched. Raise ``DatasetError``, with nothing changed, when the
-        database does not take it."""
+        verified, known ones stay as they are noted. No file is touched. Raise ``DatasetError``,
+        with nothing changed, when the database does not take it."""
         known = {str(digest) for (digest,) in self.rows("SELECT digest FROM object")}
         with self.change() as change:
             change.executemany(
@@ -159,9 +159,9 @@ class Index:
             change.execute("DELETE FROM part WHERE dataset NOT IN (SELECT dataset FROM dataset)")
 
     def object(self, digest: str) -> tuple[int, int] | None:
-        """Return size in bytes and time in nanoseconds of an object when it was last found whole,
-        the time 0 when it was not verified yet; None when the index does not know it. The objects
-        are not looked at. Raise ``DatasetError`` when the database cannot be read."""
+        """Return size in bytes and mark (``Objects.seen``) of an object when it was last found
+        whole, the mark 0 when it was not verified yet; None when the index does not know it. The
+        objects are not looked at. Raise ``DatasetError`` when the database cannot be read."""
         with self._asked() as connection:
             found: tuple[int, int] | None = connection.execute(
                 "SELECT size_bytes, mtime_ns FROM object WHERE digest = ?", (digest,)
@@ -169,7 +169,7 @@ class Index:
         return found
 
     def note_objects(self, objects: Iterable[tuple[str, int, int]]) -> None:
-        """Record digest, size and time of objects that are here, whole, in place of what was
+        """Record digest, size and mark of objects that are here, whole, in place of what was
         recorded before. Raise ``DatasetError``, with nothing changed, when the database does not
         take it."""
         with self.change() as change:
@@ -197,7 +197,7 @@ class Index:
 
     def unused_objects(self) -> list[str]:
         """Return the digests of objects that belong to no dataset: parts of a folder that never
-        became whole here."""
+        became whole here. Raise ``DatasetError`` when the database cannot be read."""
         return [
             str(digest)
             for (digest,) in self.rows(

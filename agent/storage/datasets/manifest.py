@@ -75,7 +75,7 @@ def fault_of_path(path: str) -> str:
 def fault_of_paths(files: Iterable[str], folders: Iterable[str] = ()) -> str:
     """Return a sentence about the first of these files and empty folders, in the order of their
     paths, that cannot lie in one folder on every system, alone or beside the others; empty when all
-    can."""
+    can. A path that is there twice counts once."""
     leaves, empty = frozenset(files), frozenset(folders)
     places = empty | {parent for path in leaves | empty for parent in _parents(path)}
     seen: dict[str, str] = {}
@@ -170,7 +170,8 @@ def encoded(entries: list[Entry], empty: list[str]) -> tuple[Manifest, bytes]:
 
 def decoded(digest: str, content: bytes) -> Manifest:
     """Return the manifest of the folder with this digest, read from its bytes; raise
-    ``NotKeepable`` when they are not of this digest, no manifest, or have impossible paths."""
+    ``NotKeepable`` when they are not of this digest, no manifest, or have paths that are impossible
+    on some system or twice there."""
     if hashlib.sha256(content).hexdigest() != digest:
         raise NotKeepable(f"what came is not the list of files of tree:{digest}.")
     try:

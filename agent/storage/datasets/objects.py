@@ -77,7 +77,7 @@ class Incoming:
 
     def finish(self) -> str:
         """Flush the file to disk and close it; return the digest of all that was written. Raise
-        ``OSError`` when the disk refuses."""
+        ``OSError`` when the disk refuses; the file is still open then."""
         os.fsync(self._file.fileno())
         self._file.close()
         return self._hash.hexdigest()
@@ -115,8 +115,9 @@ class Objects:
         return found
 
     def clear_incoming(self) -> None:
-        """Delete unfinished files that an agent that was killed has left; one that cannot be
-        deleted stays, and nothing is said."""
+        """Delete all unfinished files, also those that are being written: to be called before any
+        is begun. One that cannot be deleted stays; raise ``OSError`` when their folder cannot be
+        listed."""
         for left in self._incoming.iterdir():
             with suppress(OSError):
                 left.unlink()
@@ -163,7 +164,8 @@ class Objects:
         return known.st_size, _mark(known)
 
     def written_s(self, digest: str) -> float:
-        """Return when an object was written, by the wall clock; 0 when it is not here."""
+        """Return when an object was written, in seconds since 1970; 0 when it cannot be looked
+        at."""
         try:
             return self.path(digest).stat().st_mtime
         except OSError:
@@ -246,8 +248,8 @@ def free_bytes(folder: Path) -> int:
 
 def lay_file(source: Path, target: Path, *, executable: bool = False) -> None:
     """Place a copy of a file at the target, which shares its blocks with it where the disk can do
-    that. It is read-only, on Windows an ordinary file. Raise ``OSError`` when that fails; what was
-    placed may stay then."""
+    that. It is read-only, on Windows an ordinary file. Raise ``OSError`` when there is something at
+    the target, or that fails otherwise; what was placed may stay then."""
     with open_regular(source) as read:
         descriptor = os.open(target, _NEW, WRITABLE_MODE)
         with os.fdopen(descriptor, "wb") as written:

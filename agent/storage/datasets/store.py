@@ -169,7 +169,8 @@ class DatasetStore:
     def receive_object(self, digest: str, size_bytes: int, fill: Callable[[Write], None]) -> None:
         """Store a content that ``fill`` writes from its beginning, as an object of no dataset yet,
         durable on return. Raise ``DatasetDamaged`` when it is not that of the digest, ``StoreFull``
-        without room, and whatever ``fill`` raises; nothing is stored then."""
+        without room, ``OSError`` when the disk refuses, and whatever ``fill`` raises; no object is
+        stored then."""
         with self._room.reserved(size_bytes, f"a file of {size_bytes} bytes"):
             incoming = self._objects.begin()
             try:
@@ -336,8 +337,9 @@ class DatasetStore:
         return pieces
 
     def next_object(self, after: str) -> str:
-        """Return the digest of the object that comes after this one in their order; empty behind the
-        last. Raise ``DatasetError`` when the index cannot be read."""
+        """Return the digest of the object that comes after this one, which need not be here, in the
+        order of digests, for an empty text that of the first; empty behind the last. Raise
+        ``DatasetError`` when the index cannot be read."""
         found = self._index.rows(
             "SELECT digest FROM object WHERE digest > ? ORDER BY digest LIMIT 1", after
         )
