@@ -59,7 +59,7 @@ def installed_version() -> str:
 
 def starts(version: str) -> bool:
     """Tell whether the installed program can be started and reports this ``version``, by running
-    it; waits for that."""
+    it; wait for its end, for 30 seconds at most."""
     words = [_moved(sys.executable), "-I", "-m", "agent", "--version"]
     try:
         done = subprocess.run(

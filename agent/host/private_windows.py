@@ -144,7 +144,8 @@ class WindowsGuard:
     def alterable(self, path: Path) -> str:
         """Return who else than administrators may change the file, or take away what is in the
         folder, as the end of a sentence with the cure; empty when nobody may. Raise ``OSError``
-        when Windows does not say."""
+        when Windows does not say, ``MembershipError`` when it does not say which account this
+        is."""
         from agent.host import private_windows_api
 
         described = (self._describe or private_windows_api.described)(path)

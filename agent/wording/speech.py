@@ -248,7 +248,8 @@ class Speech:
         return self._clause("scarce", left=self.amount(left_bytes)) if left_bytes else ""
 
     def several(self, names: tuple[str, ...]) -> str:
-        """Return names joined by commas; beyond ``NAMED_MAX`` only how many more there are."""
+        """Return names as they stand in a sentence; of more than ``NAMED_MAX`` the first three, and
+        how many others there are."""
         if len(names) <= NAMED_MAX:
             return self.listed(names)
         shown = names[: NAMED_MAX - 1]
