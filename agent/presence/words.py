@@ -78,8 +78,10 @@ class ToldSessions(Source[Sessions]):
         self._sessions, self._words = sessions, words
 
     def read(self) -> Reading[Sessions]:
-        """Return what the system sees; locked where everybody who tells has locked the screen, and
-        nobody else is there."""
+        """Return what the system sees, those who tell of themselves left out of the others; locked,
+        whatever the system says, where all who tell have locked the screen and nobody else is
+        there, else not. Where nobody tells, or the system cannot see, its reading is returned as it
+        is."""
         reading, words = self._sessions.read(), self._words.fresh()
         if not words or not isinstance(reading, Seen):
             return reading
