@@ -118,8 +118,8 @@ def listens(place: str, process: int) -> bool:
 
 
 async def connect(place: str, *, service: bool = False) -> Streams:
-    """Connect to who listens at this place, and return the streams. Raises ``OSError`` where nobody
-    does; with ``service`` also where it is not the machine's."""
+    """Connect to who listens at this place, and return the streams. Raise ``OSError`` where nobody
+    does; with ``service``, on Windows, also where it is not the machine's."""
     if sys.platform == "win32":
         from agent.host.pipe_windows import open_pipe
 

@@ -184,7 +184,8 @@ class WindowsGuard:
 
 def allowed(described: str, trusted: frozenset[str]) -> list[tuple[str, int]]:
     """Return to whom, those in ``trusted`` apart, an access list (as ``described``) gives rights to
-    the file itself, and which; everybody where there is no list."""
+    the file itself, and which, as bits of an access mask; everybody, with all that change it, where
+    there is no list."""
     head, marked, listed = described.partition("D:")
     del head
     if not marked or listed.startswith("NO_ACCESS_CONTROL"):

@@ -349,7 +349,8 @@ def is_service(home: Home, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def serves_all(home: Home) -> bool:
-    """Tell whether an agent that is a service, of another process, takes clients now."""
+    """Tell whether an agent that is a service, of another process, takes clients now; wait up to
+    two seconds for its answer. False in the service itself."""
     if home.service is None or is_service(home):
         return False
     return service_answers(home.service, SERVICE_ANSWERS_S)
