@@ -54,7 +54,7 @@ class SecretService:
 
     def get(self, name: str) -> bytes:
         """Return the value that is kept under this name; raise ``OSError`` where there is none, or
-        the store is missing or locked."""
+        the store is missing, locked or does not answer."""
         with closing(self._connected()) as connection:
             ask = _asking(connection)
             found, _ = self._search(ask, name)

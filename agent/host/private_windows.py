@@ -215,9 +215,8 @@ def service_identifier(name: str) -> str:
 
 
 def own_identifier(run: Run = run_quietly) -> str:
-    """Return the security identifier of this account, which Windows tells in the end of a line: the
-    name, before it, may look like anything. Raise ``MembershipError`` when it tells none, ``OSError``
-    when it cannot be asked."""
+    """Return the security identifier of this account. Raise ``MembershipError`` when Windows tells
+    none, ``OSError`` when it cannot be asked."""
     said = run([str(PROGRAMS / "whoami.exe"), "/user", "/fo", "csv", "/nh"])
     found = _SECURITY_IDENTIFIER.findall(said)
     if not found:

@@ -100,8 +100,8 @@ def sources_for(words: Words, *, service: bool) -> Sources:
 
 
 def with_words(sources: Sources, words: Words, clock: Callable[[], float]) -> Sources:
-    """Return the sources of a machine, each with what people's desktops tell in place of what the
-    machine itself cannot see."""
+    """Return the sources of a machine with what people's desktops tell: the last input and what
+    fills a screen where the machine itself cannot see them, and who has locked theirs."""
     screen, *terminals = sources.of[Kind.INPUT]
     (full,) = sources.of[Kind.FULL_SCREEN]
     (sessions,) = sources.of[Kind.SESSION]

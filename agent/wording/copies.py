@@ -33,8 +33,8 @@ def copies_said(view: CopiesView, say: Said = str.format) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent with as many digits as tell it from all, as 99.97 %: one to four of
-    them, and "100 %" for what four do not tell from all."""
+    """Return a share in percent with as many decimals as tell it from all, as 99.97 %: one to four,
+    and "100 %" for what four do not tell from all."""
     missing = 100 * (1 - share)
     if missing < 10**-DIGITS_MAX:
         return "100 %"

@@ -146,8 +146,9 @@ class Speech:
         self._zone, self.machine, self.task = zone, machine, task
 
     def say(self, reason: Reason | None) -> str:
-        """Return the sentence of a reason, invisible characters shown as such; empty for None, and
-        for an ``Opaque`` one its own text. Raise ``KeyError`` for a type that has no sentence."""
+        """Return the sentence of a reason, a word like <U+202E> in the place of each invisible
+        character; empty for None, and for an ``Opaque`` one its own text. Raise ``KeyError`` for a
+        type that has no sentence."""
         if reason is None:
             return ""
         if isinstance(reason, Became) and isinstance(reason.why, self.ends_told):
