@@ -13,9 +13,9 @@ through that for garbage, again and again and once more at the end, is a fifth o
 
 
 def main() -> int:
-    """Run the command named in the arguments of this process and return its exit code; Ctrl-C ends
-    the process without a word while it is being loaded and after it has ended. Only its version is
-    told without loading anything, for whoever asks every program for that."""
+    """Run the command named in the arguments of this process and return its exit code; raise
+    ``SystemExit`` as ``agent.cli.main`` does. Ctrl-C ends the process without a word before and
+    after the command itself. With ``--version`` alone nothing else is loaded."""
     if sys.argv[1:] == ["--version"] and _told(f"wingbeat {__version__}\n"):
         return 0
     import gc

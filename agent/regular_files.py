@@ -50,8 +50,8 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def mark_as_foreign(path: Path, system: str = sys.platform) -> None:
-    """Mark a file, or all files in a folder, as what another machine made; do nothing where there is
-    no such mark."""
+    """Mark a file, or all files in a folder at any depth, as what another machine made; do nothing
+    on systems other than Windows. A file that cannot be marked stays as it is, without a word."""
     if system != "win32":
         return
     files = path.rglob("*") if path.is_dir() else (path,)

@@ -18,8 +18,9 @@ PATH_LENGTH_MAX = 200
 
 
 def delete_tree(folder: Path) -> None:
-    """Delete a folder with all that is in it, no link followed; what cannot be deleted stays, and
-    nothing is raised. No program may be at work in it."""
+    """Delete a folder with all that is in it, no link in it followed, also what its rights forbid
+    (those are changed for it). What cannot be deleted stays, and nothing is raised. No program may
+    be at work in it, and the folder itself must be no link."""
     top = str(folder)
     found = [top]
     for number, each in enumerate(found):  # it grows while it is read

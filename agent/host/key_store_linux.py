@@ -34,7 +34,8 @@ class SecretService:
 
     def put(self, name: str, value: bytes) -> None:
         """Keep a value under this name in the account's key store, over an earlier one; raise
-        ``OSError`` where the store is missing or locked."""
+        ``OSError`` where the store is missing, locked, does not answer or would first ask the user
+        at the screen."""
         with closing(self._connected()) as connection:
             ask = _asking(connection)
             properties = {
@@ -53,7 +54,7 @@ class SecretService:
 
     def get(self, name: str) -> bytes:
         """Return the value that is kept under this name; raise ``OSError`` where there is none, or
-        the store is missing or locked."""
+        the store is missing, locked or does not answer."""
         with closing(self._connected()) as connection:
             ask = _asking(connection)
             found, _ = self._search(ask, name)
@@ -63,6 +64,8 @@ class SecretService:
             return bytes(secret[2])
 
     def remove(self, name: str) -> None:
+        """Delete the values that are kept under this name; do nothing where there is none. A locked
+        one may stay, without a word. Raise ``OSError`` where the store is missing or refuses."""
         with closing(self._connected()) as connection:
             ask = _asking(connection)
             for each in (*self._search(ask, name)[0], *self._search(ask, name)[1]):

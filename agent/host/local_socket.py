@@ -87,7 +87,8 @@ def is_service_there(path: Path) -> bool:
 
 def service_answers(path: Path, within_s: float) -> bool:
     """Tell whether a service listens at this path and takes clients now; False where it does not
-    within ``within_s``."""
+    within ``within_s``. On Windows tell, at once, only whether it is there
+    (``is_service_there``)."""
     if sys.platform == "win32":
         return is_service_there(path)
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system
@@ -99,8 +100,9 @@ def service_answers(path: Path, within_s: float) -> bool:
 
 
 def listens(place: str, process: int) -> bool:
-    """Tell whether the agent of this account that wrote in its file that it is this process and
-    listens at this place may still run; False where it was killed."""
+    """Tell whether the agent of this account that noted this place and process may still run: on
+    Windows whether anything listens at the place; elsewhere whether there is a process of this
+    number, which may be another program by now."""
     if sys.platform == "win32":
         from agent.host.pipe_windows_api import PipeApi
 
@@ -116,8 +118,8 @@ def listens(place: str, process: int) -> bool:
 
 
 async def connect(place: str, *, service: bool = False) -> Streams:
-    """Connect to who listens at this place, and return the streams. Raises ``OSError`` where nobody
-    does; with ``service`` also where it is not the machine's."""
+    """Connect to who listens at this place, and return the streams. Raise ``OSError`` where nobody
+    does; with ``service``, on Windows, also where it is not the machine's."""
     if sys.platform == "win32":
         from agent.host.pipe_windows import open_pipe
 
@@ -145,16 +147,17 @@ def account_of(writer: asyncio.StreamWriter) -> int | None:
 
 
 def caller_of(writer: asyncio.StreamWriter) -> int | Caller | None:
-    """Return who is at the other end of a connection to a service, as the system tells it; None where it
-    tells nothing."""
+    """Return who is at the other end of a connection to a service, as the system tells it: on
+    Windows a ``Caller``, elsewhere the number of the account; None where it tells nothing."""
     told = writer.get_extra_info("caller")
     return told if isinstance(told, Caller) else account_of(writer)
 
 
 @contextlib.contextmanager
 def reached(path: Path) -> Iterator[str]:
-    """Yield a name by which a socket at this path can be made or called, however long the path is.
-    Raises ``OSError`` where its folder is not there."""
+    """Yield a name by which a socket at this path can be made or called: on Linux however long the
+    path is, elsewhere the path as it is. Raise ``OSError`` where the path is too long and its
+    folder cannot be opened."""
     if len(os.fsencode(path)) <= NAME_BYTES_MAX or not sys.platform.startswith("linux"):
         yield str(path)
         return

@@ -41,7 +41,8 @@ SEVERITIES = {10: "debug", 20: "info", NORMAL: "normal", 30: "warning", 40: "err
 
 
 def severity_of(level: int) -> str:
-    """Return the word for a level of the library; its worst ones are errors too."""
+    """Return the word in ``SEVERITIES`` for a level of the library, rounded down; ``debug`` below
+    all of them."""
     return next((name for at, name in reversed(SEVERITIES.items()) if level >= at), "debug")
 
 

@@ -52,9 +52,10 @@ class MemoryTrimmer:
         self._pieces = _pieces()
 
     def give_back(self) -> None:
-        """Return unused memory to the system: what was freed, and pages unchanged since they were
-        read from files, if they were so at the last call too. Takes up to ten milliseconds; does
-        nothing except on Linux."""
+        """Collect garbage and return unused memory to the system: what was freed, and pages
+        unchanged since they were read from files, if they were so at the last call too. Do nothing
+        unless the process has grown by megabytes since the last call, nor except on Linux. Takes up
+        to ten milliseconds."""
         mapped_bytes, own_bytes = _held_bytes()
         much_came = mapped_bytes - self._mapped_bytes >= WORTH_BYTES
         if much_came:

@@ -59,7 +59,7 @@ def installed_version() -> str:
 
 def starts(version: str) -> bool:
     """Tell whether the installed program can be started and reports this ``version``, by running
-    it; waits for that."""
+    it; wait for its end, for 30 seconds at most."""
     words = [_moved(sys.executable), "-I", "-m", "agent", "--version"]
     try:
         done = subprocess.run(
@@ -72,13 +72,15 @@ def starts(version: str) -> bool:
 
 def start_anew(arguments: Sequence[str]) -> None:
     """Start the version that is installed now as this process was started, with these arguments in
-    place of its own. Where the system can put it into this process this does not return; else this
-    one has to end. Raises ``OSError``."""
+    place of its own. On Windows it is another process, and the caller has to end this one;
+    elsewhere it takes this one's place, and this does not return. Raise ``OSError`` where it cannot
+    be started."""
     given = len(sys.argv) - 1
     own = sys.orig_argv[1:-given] if given else sys.orig_argv[1:]
     words = [_moved(each) for each in (sys.executable, *own, *arguments)]
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        if stream is not None:  # as in a window of Windows
+            stream.flush()
     if sys.platform == "win32":
         subprocess.Popen(words)
     else:

@@ -28,9 +28,9 @@ Arrived = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 
 def listen_on_pipe(name: str, arrived: Arrived, *, for_all: bool = False) -> Callable[[], None]:
-    """Listen on a pipe of this name for programs of this account, or of everybody on this machine, and
-    return what begins to end that, without waiting. In a running loop. Raises ``OSError`` where there is one of the name already, or Windows
-    refuses."""
+    """Listen on a pipe of this name for programs of this account, or of everybody on this machine,
+    in the running loop; return a function that ends the listening soon and does not wait. Raise
+    ``OSError`` where there is a pipe of the name already, or Windows refuses."""
     api = PipeApi()
     first = windows_utils.PipeHandle(api.make(name, first=True, for_all=for_all))
     accepting = asyncio.create_task(_accept_all(api, name, first, arrived, for_all))
@@ -88,8 +88,9 @@ def _served(
 async def open_pipe(
     name: str, *, of_machine: bool = False
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Call the pipe of this name, wait a moment while it is taken by others, and return the streams.
-    Raises ``OSError`` where there is none, or none of the machine where that is wanted."""
+    """Call the pipe of this name and return the streams. Raise ``OSError`` where there is none,
+    where others keep it taken for a second, or, with ``of_machine``, where it is not the machine's
+    own."""
     loop: Any = asyncio.get_running_loop()
     api = PipeApi()
     for remaining in reversed(range(BUSY_TRIES_MAX)):

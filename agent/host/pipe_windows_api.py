@@ -71,9 +71,9 @@ class PipeApi:
         self._kernel, self._advapi = library("kernel32", _KERNEL), library("advapi32", _SECURITY)
 
     def make(self, name: str, *, first: bool, for_all: bool = False) -> int:
-        """Return the handle of a pipe that only this account and the system may call, or everybody who
-        is logged in, from this machine. Raises ``OSError``, with ``first`` also where one of the name
-        is there."""
+        """Return the handle of a new pipe that only this account and the system may call, with
+        ``for_all`` everybody who is logged in, from this machine alone. Raise ``OSError`` where
+        Windows refuses, with ``first`` also where one of the name is there."""
         descriptor = ctypes.c_void_p()
         convert = getattr(self._advapi, _TO_DESCRIPTOR)
         allowed = _own_and_all() if for_all else _only_own()
@@ -110,8 +110,8 @@ class PipeApi:
         return last_error() != MISSING
 
     def is_of_machine(self, name: str) -> bool:
-        """Tell whether there is one that ``call`` would take for the machine's; of one that is taken by
-        others all the time nobody can tell."""
+        """Tell whether there is a pipe that ``call`` would take for the machine's, by calling it;
+        False too where others keep it taken for as long as this tries."""
         for _ in range(BUSY_LOOKS_MAX):
             if not self.is_there(name):
                 return False
@@ -137,7 +137,8 @@ class PipeApi:
             self._kernel.LocalFree(descriptor)
 
     def caller(self, handle: int) -> Caller:
-        """Return who has called the pipe and said something. Raises ``OSError``."""
+        """Return who has called the pipe and said something; raise ``OSError`` where Windows does
+        not tell. Abort this process where it cannot put off the caller's rights again."""
         token = wintypes.HANDLE()
         check(self._advapi.ImpersonateNamedPipeClient(handle))
         try:

@@ -54,7 +54,8 @@ class PosixGuard:
         return ""
 
     def replace(self, source: Path, target: Path) -> None:
-        """Rename ``source`` to ``target``, durable on return; raise ``OSError`` when that fails."""
+        """Rename ``source`` to ``target``, durable on return; raise ``OSError`` when that fails,
+        also where only the syncing failed, with the file renamed by then."""
         source.replace(target)
         descriptor = os.open(target.parent, os.O_RDONLY)
         try:

@@ -144,7 +144,8 @@ class WindowsGuard:
     def alterable(self, path: Path) -> str:
         """Return who else than administrators may change the file, or take away what is in the
         folder, as the end of a sentence with the cure; empty when nobody may. Raise ``OSError``
-        when Windows does not say."""
+        when Windows does not say, ``MembershipError`` when it does not say which account this
+        is."""
         from agent.host import private_windows_api
 
         described = (self._describe or private_windows_api.described)(path)
@@ -183,7 +184,8 @@ class WindowsGuard:
 
 def allowed(described: str, trusted: frozenset[str]) -> list[tuple[str, int]]:
     """Return to whom, those in ``trusted`` apart, an access list (as ``described``) gives rights to
-    the file itself, and which; everybody where there is no list."""
+    the file itself, and which, as bits of an access mask; everybody, with all that change it, where
+    there is no list."""
     head, marked, listed = described.partition("D:")
     del head
     if not marked or listed.startswith("NO_ACCESS_CONTROL"):
@@ -213,9 +215,8 @@ def service_identifier(name: str) -> str:
 
 
 def own_identifier(run: Run = run_quietly) -> str:
-    """Return the security identifier of this account, which Windows tells in the end of a line: the
-    name, before it, may look like anything. Raise ``MembershipError`` when it tells none, ``OSError``
-    when it cannot be asked."""
+    """Return the security identifier of this account. Raise ``MembershipError`` when Windows tells
+    none, ``OSError`` when it cannot be asked."""
     said = run([str(PROGRAMS / "whoami.exe"), "/user", "/fo", "csv", "/nh"])
     found = _SECURITY_IDENTIFIER.findall(said)
     if not found:

@@ -21,7 +21,8 @@ ENTRIES_MAX = 2_000
 
 def exposed_way(path: Path) -> str:
     """Return who else could change this file or folder or put another one there, as the end of a
-    sentence with the cure; empty when nobody can, or it is not there."""
+    sentence with the cure; empty when nobody can, when it is not there, and always on Windows,
+    where nothing is looked at."""
     if sys.platform == "win32" or not path.exists():
         return ""
     real = path.resolve()
@@ -30,8 +31,9 @@ def exposed_way(path: Path) -> str:
 
 
 def exposed_within(folder: Path) -> str:
-    """Return who else could change something in this folder, at any depth but behind no link, as
-    the end of a sentence with the cure; empty when nobody can."""
+    """Return who else could change one of the first 2000 entries in this folder, at any depth but
+    behind no link, as the end of a sentence with the cure; empty when nobody can, and always on
+    Windows. The folder itself is not looked at. Raise ``OSError`` where it cannot be listed."""
     if sys.platform == "win32":
         return ""
     return next(filter(None, (_exposed(each) for each in _all_in(folder))), "")

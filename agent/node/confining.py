@@ -25,7 +25,8 @@ def confinement_of(
     home: Home, settings: NodeSettings, bar: Callable[[Literal["others", "all"]], object]
 ) -> Confinement:
     """Return the confinement of programs by this home's settings. Once it is found out, later, that
-    programs cannot be confined here, ``bar`` is called with whose work may not begin then."""
+    programs cannot be confined here, ``bar`` is called with whose work may not begin then, unless
+    the settings let all work run without."""
 
     def secrets() -> tuple[Path, ...]:
         found = (home.settings_file, *home.identity.glob("*"), *home.data.glob("*.json"))

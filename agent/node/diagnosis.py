@@ -129,8 +129,8 @@ def own_identity_copied(facts: Facts) -> Diagnosis | None:
 
 
 def rules_differ(facts: Facts) -> Diagnosis | None:
-    """Return which linked machines decide by other rules than this one who runs what; None where all
-    go by the same."""
+    """Return which linked machines, those that tell no rules left out, decide by other rules than
+    this one who runs what; None where there are none."""
     others = [each.name for each in facts.peers if each.rules not in ("", facts.rules)]
     return Diagnosis("RulesDiffer", name=facts.rules, places=tuple(others)) if others else None
 

@@ -279,9 +279,9 @@ def _refuse_beside_service(home: Home) -> None:
 
 async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> Ended:
     """Start a node and run it until it has stopped, because ``ending`` asks it to or for a reason
-    of its own; return why. ``beside``, unless it is None, is awaited when it runs; if it
-    raises, the node is stopped and the error raised. Raise ``ServiceError``, with nothing running,
-    when the node cannot start."""
+    of its own; return why. ``beside``, unless it is None, is awaited when it runs; if it raises,
+    the node is stopped and the error raised. Raise ``RunsAlreadyError`` where a service is the
+    agent of this machine, ``ServiceError`` when the node cannot start, with nothing running."""
     _refuse_beside_service(home)
     agent = await Agent.start(home, options)
     stopping: list[asyncio.Task[None]] = []
@@ -342,14 +342,15 @@ async def _end_when_updated(agent: Agent, asked: Asked, anew: list[str]) -> None
 
 
 def is_service(home: Home, environment: Mapping[str, str] = os.environ) -> bool:
-    """Tell whether this process is the service of this machine: whoever has started it has made the
-    folder in which a service listens."""
+    """Tell whether this process is the service of this machine, by the environment:
+    ``RUNTIME_DIRECTORY`` names the folder in which a service of this home would listen."""
     folders = environment.get("RUNTIME_DIRECTORY", "").split(":")
     return home.service is not None and str(home.service.parent) in folders
 
 
 def serves_all(home: Home) -> bool:
-    """Tell whether an agent that is a service, of another process, takes clients now."""
+    """Tell whether an agent that is a service, of another process, takes clients now; wait up to
+    two seconds for its answer. False in the service itself."""
     if home.service is None or is_service(home):
         return False
     return service_answers(home.service, SERVICE_ANSWERS_S)

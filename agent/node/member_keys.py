@@ -51,7 +51,7 @@ class MemberKeys:
 
     def binds(self, spec: WorkflowSpec) -> bool:
         """Tell whether a workflow's id and its tasks' ids are the digests that they should be, of
-        its content, its submitter and its node."""
+        its content, its submitter and its node; False too where two tasks share a name."""
         names = {each.task: each.name for each in spec.tasks}
         if len(set(names.values())) < len(spec.tasks):
             return False

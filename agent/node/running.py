@@ -145,9 +145,9 @@ def _audit_of(home: Home) -> AuditLog:
 
 
 def refuse_exposed(home: Home) -> None:
-    """Raise ``ServiceError`` when another account could change the folders of this home, its programs
-    or what its settings say. What administrators have laid down is looked at where it is read: it
-    does not count then, and the agent starts."""
+    """Raise ``ServiceError`` when another account could change or replace the folders of this home,
+    of its programs or its settings file; on Windows nothing is looked at. What administrators have
+    laid down is looked at where it is read: it does not count then, and the agent starts."""
     for each in (*home.folders, home.programs, home.scratch, home.settings_file):
         if exposed := exposed_way(each):
             raise ServiceError(
@@ -320,7 +320,8 @@ class RunningNode:
 
     def set_presence(self, presence: PresenceChanged) -> None:
         """Tell the node whether this machine works for others now, with the load that was told
-        last; if it helps, have the way to start programs made ready."""
+        last; while it ``drains``, that it does not and is paused. If it helps, have the way to
+        start programs made ready."""
         if self.drains:
             presence = replace(presence, volunteering=False, paused=True)
             if not presence.owner_present:
@@ -346,7 +347,8 @@ class RunningNode:
 
     def look_for_programs(self) -> tuple[str, ...]:
         """Read the folder of programs anew, those that are wrong being logged, and return the names
-        of all programs that can be run here; the flock is told when they changed."""
+        of all programs that can be run here; the flock is told when they or other capabilities,
+        free disk apart, changed."""
         self.programs.look()
         found = self._capabilities()
         now = structs.replace(found, disk_mb=self._offers.disk_mb)

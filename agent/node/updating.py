@@ -113,8 +113,9 @@ class Updates:
             )
 
     async def until_due(self, every_s: float = LOOK_EVERY_S) -> str:
-        """Wait until it is time to begin with another installed version, and return that
-        version."""
+        """Look every ``every_s`` which version is installed, have the agent finish its work for
+        another one unless a person is to decide, wait until it is time to begin with that, and
+        return it."""
         while not self._is_due():
             self._woken.clear()
             wait_s = every_s if self._finishing_since_s is None else FINISHING_LOOK_S

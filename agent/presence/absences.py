@@ -71,8 +71,9 @@ class Absences:
         self._rates = _Rates((), 0.0, 0.0)
 
     def note(self, spell: Spell) -> None:
-        """Learn from a spell (of being free or used) that has ended; an empty one, or one before
-        the last, is ignored."""
+        """Learn from a spell (of being free or used) that has ended, and forget those of over
+        twelve weeks before it; an empty one, or one that begins before the last has ended, is
+        ignored."""
         if spell.ends_s <= spell.begins_s:
             return
         if self.spells and spell.begins_s < self.spells[-1].ends_s:
@@ -84,7 +85,7 @@ class Absences:
 
     def curve(self, now_s: float, since_s: float) -> Curve:
         """Return how likely it stays free for each of ``CURVE_S`` from now, when it has been free
-        since then; empty where too little was seen."""
+        since then: in thousandths, rounded to fifties; empty where too little was seen."""
         if not self._enough(now_s, since_s):
             return ()
         chances = self._survivals(now_s, since_s, CURVE_S[-1])

@@ -70,8 +70,8 @@ class Awake:
         self._thread: threading.Thread | None = None
 
     def work_began(self) -> None:
-        """Note that a program has started, and look from here on; returns at once, and costs nothing
-        while it looks already."""
+        """Note that a program has started, and look from here on; return at once. Do nothing while
+        this looks already, or after ``stop``."""
         if self._thread is None and not self._stopping:
             self._thread = threading.Thread(target=self._watch, name="awake", daemon=True)
             self._thread.start()

@@ -119,8 +119,8 @@ def wanted(rules: VolunteerRules) -> frozenset[Kind]:
 
 def required(rules: VolunteerRules, readings: Readings) -> frozenset[Kind]:
     """Return the kinds of sources that hold the machine back when they cannot see: those that the
-    rules ask for, without sessions and, while nobody is at the screen, without input and full
-    screen."""
+    rules ask for, without sessions and, while nobody is at the screen, without input, full screen
+    and calls."""
     kinds = wanted(rules) - {Kind.SESSION}
     return kinds - NOT_WHILE_AWAY if away(readings) else kinds
 

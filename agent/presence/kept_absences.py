@@ -36,7 +36,9 @@ class KeptAbsences:
         self.absences = self._read()
 
     def look(self, *, free: bool, wall_s: float) -> None:
-        """Note whether the machine is free at a moment, in seconds since 1970."""
+        """Note whether the machine is free at a moment, in seconds since 1970, learn from the
+        stretch of being free that ends by that, and renew ``curve`` where it is old. After a clock
+        that was set back a stretch begins anew. Nothing is written before ``keep``."""
         now_s = local_s(wall_s)
         if now_s < self._seen_s:  # the clock was set back: what goes on began now
             self._since_s = now_s if free else None

@@ -46,9 +46,9 @@ class Load:
 async def watch_load(
     told: Callable[[], int | None], tell: Callable[[int], None], stopped: asyncio.Event
 ) -> None:
-    """Look every few seconds how busy the machine is, in percent, and call ``tell`` where that is
-    well away from what was ``told``; return when ``stopped`` is set. While ``told`` returns None,
-    as the node joins or leaves a flock, nothing is told."""
+    """Look every 15 seconds how busy the machine is, in percent, and call ``tell`` where that is
+    ten points or more away from what was ``told``; return when ``stopped`` is set. While ``told``
+    returns None, as the node joins or leaves a flock, nothing is told."""
     load = Load()
     while not stopped.is_set():
         try:

@@ -66,8 +66,9 @@ HOURS_EXAMPLE = "write it like 'mon-fri 18:00-07:00' or 'sat, sun 00:00-24:00'."
 
 
 def faults(rules: VolunteerRules, memory_mb: float | None = None) -> list[str]:
-    """Return what is wrong with rules, a sentence each, empty when nothing is; ``memory_mb`` is
-    what the machine has, None leaves that out."""
+    """Return what is wrong with rules (values out of range, names that cannot be, rules that leave
+    no moment to help), a sentence each, empty when nothing is; ``memory_mb`` is what the machine
+    has, None leaves that out."""
     found = [*_out_of_range(rules), *_cancelling(rules)]
     if memory_mb is not None and rules.free_memory_mb >= memory_mb:
         found.append(

@@ -141,8 +141,8 @@ class Busy:
 
 def busy_after(busy: Busy, percent: float, limit: int, now_s: float) -> Busy:
     """Return whether others use the processor too much, after they were seen to use ``percent``: it
-    begins well above ``limit`` and ends at or below it, each only when that has lasted for a
-    while."""
+    begins well above ``limit`` and ends at or below it, each only when that has lasted for a while.
+    The first look decides at once, by ``limit``."""
     if busy.now is None:
         return Busy(percent > limit)
     ceiling = min(limit + BUSY_ABOVE_PERCENT, BUSY_PERCENT_MAX)

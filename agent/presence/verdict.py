@@ -77,8 +77,9 @@ def verdict(
 
 
 def barred(found: Verdict, bar: Bar) -> Verdict:
-    """Return the verdict where programs cannot be confined: no work begins, or none of others, as
-    ``bar`` says; a pause by the owner is told first."""
+    """Return the verdict as ``bar`` limits it where programs cannot be confined: nothing of others
+    begins, with "all" nothing at all, which counts as paused. An empty ``bar``, and a verdict that
+    is paused already, change nothing."""
     if not bar or found.paused:
         return found
     if bar == "all":

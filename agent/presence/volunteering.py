@@ -36,8 +36,8 @@ class Volunteering:
         return self._attributed(_view(await self._watcher.look()))
 
     async def running(self) -> tuple[str, ...]:
-        """Return the names of the programs that the owner of this agent runs here, as the system
-        lists them now; raise ``ServiceError`` where it does not."""
+        """Return the names of the programs that the owner of this agent runs here, Wingbeat's own
+        left out, as the system lists them now; raise ``ServiceError`` where it does not."""
         try:
             names = await asyncio.to_thread(running_programs)
         except OSError as error:

@@ -78,8 +78,10 @@ class ToldSessions(Source[Sessions]):
         self._sessions, self._words = sessions, words
 
     def read(self) -> Reading[Sessions]:
-        """Return what the system sees; locked where everybody who tells has locked the screen, and
-        nobody else is there."""
+        """Return what the system sees, those who tell of themselves left out of the others; locked,
+        whatever the system says, where all who tell have locked the screen and nobody else is
+        there, else not. Where nobody tells, or the system cannot see, its reading is returned as it
+        is."""
         reading, words = self._sessions.read(), self._words.fresh()
         if not words or not isinstance(reading, Seen):
             return reading
@@ -98,8 +100,8 @@ def sources_for(words: Words, *, service: bool) -> Sources:
 
 
 def with_words(sources: Sources, words: Words, clock: Callable[[], float]) -> Sources:
-    """Return the sources of a machine, each with what people's desktops tell in place of what the
-    machine itself cannot see."""
+    """Return the sources of a machine with what people's desktops tell: the last input and what
+    fills a screen where the machine itself cannot see them, and who has locked theirs."""
     screen, *terminals = sources.of[Kind.INPUT]
     (full,) = sources.of[Kind.FULL_SCREEN]
     (sessions,) = sources.of[Kind.SESSION]

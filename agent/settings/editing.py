@@ -266,7 +266,9 @@ class OwnerSettings:
             self.follow(now.settings.rules)
 
     def attributed(self, view: VolunteeringView) -> VolunteeringView:
-        """Return the view with each rule's origin filled in: on whose word it holds."""
+        """Return the view with three fields filled in, from the files as read last: whether owner
+        or policy has set the mode, which rules the policy fixes, and the policy's file (empty where
+        it fixes none)."""
         settled, machine = self.settled, self._machine
         names = {"mode": MODE, **{name: INNER + name for name in RULES}}
         fixed = tuple(rule for rule, name in names.items() if name in settled.policy)

@@ -182,8 +182,9 @@ class NodeSettings:
 
 
 def read_value(key: str, value: object) -> object:
-    """Return a setting, not the table of presence, as ``NodeSettings`` has it; raise ``ValueError``,
-    with a sentence that begins with the key, for a value that is wrong."""
+    """Return a setting, not the table of presence, as ``NodeSettings`` has it. Raise
+    ``ValueError``, with a sentence that begins with the key, for a value that is wrong, and
+    ``KeyError`` for a key that does not exist."""
     try:
         return READERS[key](value)
     except ValueError as error:

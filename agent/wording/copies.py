@@ -20,8 +20,8 @@ Said = Callable[..., str]
 
 
 def copies_said(view: CopiesView, say: Said = str.format) -> str:
-    """Return a sentence on how many copies results have and what those are worth; ``say`` fills
-    values into a template, perhaps a translated one."""
+    """Return a sentence on how many copies results have and what those are worth, or that this is
+    not known yet; ``say`` fills values into a template, perhaps a translated one."""
     available = view.available
     if not 0 < view.copies <= len(available):
         return say(NOT_KNOWN)
@@ -33,7 +33,8 @@ def copies_said(view: CopiesView, say: Said = str.format) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent with as many digits as tell it from all, as 99.97 %."""
+    """Return a share in percent with as many decimals as tell it from all, as 99.97 %: one to four,
+    and "100 %" for what four do not tell from all."""
     missing = 100 * (1 - share)
     if missing < 10**-DIGITS_MAX:
         return "100 %"

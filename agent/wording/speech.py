@@ -146,8 +146,9 @@ class Speech:
         self._zone, self.machine, self.task = zone, machine, task
 
     def say(self, reason: Reason | None) -> str:
-        """Return the sentence of a reason; empty for None, and for an ``Opaque`` one its own text.
-        Raises ``KeyError`` for a type that has no sentence."""
+        """Return the sentence of a reason, a word like <U+202E> in the place of each invisible
+        character; empty for None, and for an ``Opaque`` one its own text. Raise ``KeyError`` for a
+        type that has no sentence."""
         if reason is None:
             return ""
         if isinstance(reason, Became) and isinstance(reason.why, self.ends_told):
@@ -248,7 +249,8 @@ class Speech:
         return self._clause("scarce", left=self.amount(left_bytes)) if left_bytes else ""
 
     def several(self, names: tuple[str, ...]) -> str:
-        """Return names joined by commas; beyond ``NAMED_MAX`` only how many more there are."""
+        """Return names as they stand in a sentence; of more than ``NAMED_MAX`` the first three, and
+        how many others there are."""
         if len(names) <= NAMED_MAX:
             return self.listed(names)
         shown = names[: NAMED_MAX - 1]

@@ -109,9 +109,10 @@ def wanted_again(origin: Origin, changes: Changes) -> Wanted:
 async def run_again(
     client: Client, looked: Looked, changes: Changes | None = None, *, now: bool, anew: bool
 ) -> AgainReply:
-    """Have a past workflow run again as a new one, with its files as they are ``now`` or as they
-    were; with ``anew`` also the steps that would be kept. ``changes`` may name submitter and steps.
-    Return the agent's answer; raises what ``Client.call`` raises."""
+    """Have a past workflow run again as a new one, with its files as they are ``now`` or, also
+    where those could not be read, as they were; with ``anew`` also the steps that would be kept.
+    ``changes`` may name submitter and steps. Return the agent's answer; raise what ``Client.call``
+    raises."""
     submitter = changes.submitter if changes is not None else ""
     wanted = looked.wanted if now else None
     steps = changes.steps if changes is not None else ()

@@ -57,9 +57,10 @@ class LocalFiles:
     _home: Home = field(default_factory=Home.of)
 
     def datasets(self, word: Word) -> tuple[Dataset, ...]:
-        """Return the datasets that a word under ``data`` stands for: an identifier after ``id:``, or
-        what lies in a share, as ``share:flights/line-7``, which are not looked up, else the files and folders of this name or pattern, which are sent
-        with the submission. Empty, and a fault, where there are none."""
+        """Return the datasets that a word under ``data`` stands for: an identifier after ``id:`` or
+        what lies in a share, as ``share:flights/line-7``, neither looked up; else the files and
+        folders of this name or pattern, which are sent with the submission. Empty, and a fault,
+        where there are none."""
         if word.startswith(_EXTERNAL):
             identifier = str(word).removeprefix(_EXTERNAL).strip()
             if not identifier:
@@ -83,7 +84,8 @@ class LocalFiles:
     def named(self, word: Word, *, inside: bool = False) -> tuple[Path, ...]:
         """Return the files and folders that a name or pattern means, sorted, or with ``inside``
         what lies in the folder that is named. Empty, and a fault, where there is none; links that
-        lead out, and what goes beyond ``FILES_MAX``, are left out, with faults."""
+        lead out, and what goes beyond ``FILES_MAX``, are left out, with faults. Devices and
+        Wingbeat's own folders are faults, and stay."""
         key = f"{inside}{word}"
         if key not in self._found:
             self._found[key] = self._look(word, inside)
@@ -100,7 +102,8 @@ class LocalFiles:
 
     def one(self, word: Word) -> Path | None:
         """Return the path of the file or folder of this name, which is never a pattern; None, and a
-        fault, where it is not there."""
+        fault, where it is not there. A device or a folder of Wingbeat's own is returned, with a
+        fault."""
         path = self.folder / word
         if _exists(path):
             self._note((path,), word, path)

@@ -127,8 +127,8 @@ def _given(node: Node) -> Node:
 
 
 def wrong_name(name: str) -> Phrase | None:
-    """Return why a program cannot be called so, too long for example or with blanks in it; None
-    when it can."""
+    """Return why a program cannot be called so: empty, longer than ``NAME_LENGTH_MAX``, with
+    blanks, slashes or @ in it, or not as names can be shown; None when it can."""
     if not 0 < len(name) <= NAME_LENGTH_MAX:
         return said("a name has 1 to {most} characters", most=NAME_LENGTH_MAX)
     if not name.isprintable() or any(letter.isspace() or letter in "@/\\" for letter in name):

@@ -391,9 +391,9 @@ def _expected_s(given: float | None, known: KnownProgram | None) -> float:
 
 
 def joint_requirements(own: Requirements, known: KnownProgram | None) -> Requirements:
-    """Return what the task and its program ask for together: a word of the task goes before one of
-    the program, the larger number counts, tags add up. Of a program that is not known nothing is
-    added."""
+    """Return what the task and its program ask for together: a word or seat of the task goes before
+    one of the program, the larger number counts, tags and programs add up. Of a program that is not
+    known nothing is added."""
     if known is None or known.requirements == Requirements():
         return own
     needs = known.requirements

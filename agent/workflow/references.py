@@ -95,8 +95,9 @@ class Links:
 
     def after(self, word: Word, own: Template, run: int) -> list[str]:
         """Note that ``own`` has to wait for the task in ``word``, and return the names of the runs
-        to wait for: all of that task's, or in the same fan-out the one of the same value. Empty
-        where the word is wrong, which adds a fault, or means ``own`` itself."""
+        to wait for: all of that task's, or in the same fan-out the one of the same value; of a gate
+        that is left out, those that it would wait for. Empty where the word is wrong, which adds a
+        fault, or means ``own`` itself."""
         task, slash, rest = str(word).partition("/")
         if slash and rest != EVERY:
             self.faults.at(word.place).said(

@@ -161,8 +161,8 @@ def bus_screen_saver(bus: Bus, saver: DBusAddress) -> Asked[bool]:
 
 def bus_kept_awake(bus: Bus, desktop: str) -> Asked[Filling | None]:
     """Return a source that asks this desktop whether a program keeps the screen on, and reads None
-    where none does; closed, it leaves the bus. ``desktop`` is a key of ``AWAKE``; raise
-    ``KeyError`` for another one."""
+    where none does; unseen where the desktop does not run, and closed, it leaves the bus.
+    ``desktop`` is a key of ``AWAKE``; raise ``KeyError`` for another one."""
 
     def meaning(kept: object) -> Filling | None:
         return ScreenKeptOn() if kept else None
@@ -213,9 +213,9 @@ class Login:
 
 
 def logind_sessions(bus: Bus, user_id: int | None = None) -> Asked[Sessions]:
-    """Return a source of who is at the screens, by all sessions that logind tells of at each look;
-    ``user_id`` is whose own they are, by default the one who runs this. Unseen where logind does
-    not answer; closed, it leaves the bus."""
+    """Return a source of who is at the screens, by the first 64 sessions that logind tells of at
+    each look; ``user_id`` is whose own they are, by default the one who runs this. Unseen where
+    logind does not answer; closed, it leaves the bus."""
     own = os.getuid() if user_id is None else user_id
 
     def ask() -> Sessions:

@@ -40,7 +40,8 @@ def linux_meeting(
     devices: Path = DEVICES,
     processes: Path = PROCESSES,
 ) -> Asked[Meeting | None]:
-    """Return a source of what a call uses on Linux; it reads None where nothing is in use."""
+    """Return a source of what a call uses on Linux, a camera or a microphone; it reads None where
+    neither is in use, and is unseen where a sound card does not tell."""
     server = ask or (lambda: _asked_server(environment))
 
     def look() -> Meeting | None:
@@ -162,7 +163,8 @@ def windows_meeting(users: Users) -> Asked[Meeting | None]:
 
 def consent_store(device: str) -> list[tuple[str, int]]:
     """Return who may use a device of this kind, ``webcam`` or ``microphone``, and when each stopped
-    to, as ``windows_meeting`` wants it: apps of the store, and, under their paths, all others."""
+    to, as ``windows_meeting`` wants it: apps of the store, and, under their paths, all others.
+    Raise ``OSError`` on other systems, and where Windows keeps no such list."""
     if sys.platform != "win32":
         raise OSError(0, "this is not Windows")
     else:  # noqa: RET506 - so that the type checker sees one of the two on each system

@@ -33,8 +33,8 @@ class ExclusivePrograms(Source[tuple[str, ...]]):
 
     def read(self) -> Reading[tuple[str, ...]]:
         """Return, sorted and as they were named, which of the watched programs run, without those
-        that this node has started; unseen when processes cannot be listed. Without any to watch
-        none is looked for."""
+        that this node has started; names are compared as ``plain`` has them. Unseen when processes
+        cannot be listed. Without any to watch none is looked for."""
         wanted = {plain(each): each for each in self._watched}
         if not wanted:
             return Seen(())

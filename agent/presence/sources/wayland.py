@@ -129,8 +129,8 @@ class WaylandConnection:
 
     def events(self) -> Iterator[WaylandEvent]:
         """Yield what has come for the objects of this client, without waiting; what it tells of its
-        globals only sets ``changed``. Raise ``OSError`` when the compositor is gone or ends the
-        connection."""
+        globals only sets ``changed`` and ``globals``. Raise ``OSError`` when the compositor is gone
+        or ends the connection, ``struct.error`` for what makes no sense."""
         while self._receive(0.0):
             pass
         yield from self._messages()
@@ -235,8 +235,8 @@ class WaylandIdle:
         """The same of those that a program can hold back; empty where they are the same."""
 
     def look(self) -> None:
-        """Take in what the compositor has told, without waiting, connected first if need be; close
-        the connection and raise ``WaylandError`` when that cannot be."""
+        """Take in what the compositor has told, without waiting but for a connection that has to be
+        made first; close the connection and raise ``WaylandError`` when that cannot be."""
         try:
             self._hear()
         except WaylandError:

@@ -253,8 +253,9 @@ class WindowsCalls:
             self._kernel.CloseHandle(snapshot)
 
     def names_of_person(self) -> Iterator[tuple[int, str]]:
-        """Yield those of the processes that are in the session of this one, without such as end
-        meanwhile; raise ``OSError`` when Windows does not list them, or tell the session."""
+        """Yield id and name of each process in the session of this one, without such as end
+        meanwhile; raise ``OSError``, at the first step, when Windows does not list them, or tell
+        the session."""
         own = self.own_session()
         for process, name in self.process_names():
             with suppress(OSError):

@@ -72,8 +72,8 @@ and the inspector follows the line: the river, the ridge, the next tower, and th
 
 def write_program(folder: Path, name: str) -> tuple[Path, ...]:
     """Make the folder, and those above it, fill it with a program that works, and return the files
-    written. Raises ``FaultsError``, with nothing written, for a wrong name or a folder that is not
-    empty, and ``OSError`` for what cannot be written."""
+    written. Raise ``FaultsError``, with nothing written, for a wrong name or a folder that is not
+    empty, and ``OSError`` for what cannot be written; what was written until then stays."""
     contents = {
         PROGRAM_YAML: DESCRIPTION.format(name=name, script=SCRIPT),
         SCRIPT: (SOURCES / "example.py").read_text("utf-8"),
