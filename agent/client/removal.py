@@ -263,8 +263,8 @@ def delete_home(home: Home) -> list[Path]:
 def end_windows(home: Home, *hosting: int) -> bool:
     """Wait until the tray of this home and the processes that hosted its agent (``hosting``, ids, 0
     for none) have ended, and end those that do not within some seconds: a tray would stay, and
-    start the agent again. Return whether there was any. Raises ``psutil.Error`` for one that may
-    not be ended."""
+    start the agent again. Return whether any id was given or a tray is known, also one that had
+    ended. Raises ``psutil.Error`` for one that may not be ended."""
     window = _window_of(home)
     running = {*hosting, window} - {0}
     for process in running:

@@ -54,7 +54,7 @@ def descendants(process: int) -> list[int]:
 
 def signal_tree(process: int, number: int) -> None:
     """Send a signal once to every process below one, not to itself, and look again until no new one
-    is found, within a number of looks; those that are gone are ignored."""
+    is found, ``LOOKS_MAX`` times at most; pass over those that are gone or may not be signalled."""
     known: set[int] = set()
     for _ in range(LOOKS_MAX):
         fresh = [each for each in descendants(process) if each not in known]

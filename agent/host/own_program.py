@@ -40,7 +40,7 @@ def installed_prefix() -> Path:
 
 def installed_file() -> Path:
     """Return where the installed version, which would be started next, has this package's own
-    file."""
+    file; that of the running one where it runs from its sources."""
     prefix = installed_prefix()
     if prefix == PREFIX or not OWN_FILE.is_relative_to(PREFIX):
         return OWN_FILE

@@ -150,7 +150,7 @@ class TlsConnection(asyncio.BufferedProtocol):
     def close(self, limit_s: float = CLOSING_S) -> None:
         """Begin to end the connection in good order: send TLS's closing word and leave the other
         side ``limit_s`` to read it, then cut it; the application is told at the end. Do nothing
-        when it is closing already."""
+        when it is closing already, or has no connection below it yet."""
         if self._closing or self._raw is None:
             return
         self._closing = self.closed_here = True

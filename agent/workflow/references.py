@@ -95,7 +95,8 @@ class Links:
 
     def after(self, word: Word, own: Template, run: int) -> list[str]:
         """Note that ``own`` has to wait for the task in ``word``, and return the names of the runs
-        to wait for: all of that task's, or in the same fan-out the one of the same value; of a gate
+        to wait for: all of that task's, or in the same fan-out the one of the same value, unless
+        the word asks for all (``task/*``, as ``EVERY``); of a gate
         that is left out, those that it would wait for. Empty where the word is wrong, which adds a
         fault, or means ``own`` itself."""
         task, slash, rest = str(word).partition("/")

@@ -50,14 +50,14 @@ def ago(at_s: float, now_s: float) -> str:
 
 
 def span(length_s: float) -> str:
-    """Return a duration in at most two units: seconds up to a minute and a half, then minutes,
-    hours with minutes, and from two days on days; 0 s for a negative one."""
+    """Return a duration in words: seconds up to a minute and a half, then minutes, then hours with
+    minutes, and from two days on days alone; 0 s for a negative one."""
     whole = max(0, round(length_s))
     if whole < SOON_S:
         return tr("{seconds} s", seconds=whole)
-    if whole < HOUR_S:
-        return tr("{minutes} min", minutes=round(whole / MINUTE_S))
     hours, rest = divmod(round(whole / MINUTE_S), 60)
+    if not hours:
+        return tr("{minutes} min", minutes=rest)
     if hours < 48:
         if rest:
             return tr("{hours} h {minutes} min", hours=hours, minutes=rest)

@@ -101,7 +101,8 @@ class AgainSheet(Sheet):
         column(*head, (self.graph, 1), foot, on=self, margins=2 * GRID)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Read the workflow again when the sheet is first seen, unless that was done already."""
+        """Read the workflow again, or show what was found where that is known, and give the button
+        that starts the focus."""
         super().showEvent(event)
         if self._found is None:
             self._look()

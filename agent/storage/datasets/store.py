@@ -117,7 +117,8 @@ class DatasetStore:
 
     def keep(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
         """Take a file or folder in and return its dataset, on disk on return; ``changed`` is told
-        where it is new. It has no name where some system would refuse that. With ``move`` its files
+        where it is new. Its name is ``name``, else that of the path, and none where some system
+        would refuse it. With ``move`` its files
         are taken away where that can be, and not put back if it is refused. Raise ``OSError`` when
         it cannot be kept, ``StoreFull`` without room."""
         found = gathering.look(path)
