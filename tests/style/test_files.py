@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from tests.style.source import CODE_FOLDERS, Source, parse, sources
+from tests.style.source import CODE_FOLDERS, REPOSITORY, Source, parse, sources
 
 FILE_LINES_MAX = 499
 FUNCTION_LINES_MAX = 40
@@ -17,6 +17,9 @@ SMALL_FILES_MAX = 25
 """As many as there are: what is read together is one file. It may become fewer, never more."""
 # A name that says nothing about what is inside, alone or as a part: `net_utils`, `TaskManager`.
 EMPTY_NAMES = frozenset({"util", "utils", "helper", "helpers", "misc", "common", "manager"})
+
+NAMED = re.compile(r"`([\w/.-]+\.(?:py|nsi|wxs))`")
+"""A file, as pages name it: from the top, from `agent/`, or beside the one named before it."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -51,6 +54,18 @@ def test_names_say_what_is_inside(code: list[Source], tests: list[Source]) -> No
 
 def test_modules_open_with_their_reason(code: list[Source]) -> None:
     assert [source.path for source in code if not ast.get_docstring(source.tree)] == []
+
+
+def test_pages_name_files_that_are_there() -> None:
+    missing = []
+    for page in sorted(REPOSITORY.glob("*.md")):
+        before = REPOSITORY
+        for name in NAMED.findall(page.read_text("utf-8")):
+            places = (REPOSITORY / name, REPOSITORY / "agent" / name, before.parent / name)
+            there = next((each for each in places if each.is_file()), None)
+            before = there or before
+            missing += [] if there else [f"{page.name}: {name}"]
+    assert missing == []
 
 
 def test_tests_never_sleep(tests: list[Source]) -> None:
