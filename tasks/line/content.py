@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyproj
@@ -130,7 +131,7 @@ class Report:
         """Return the heading of the report."""
         return self.asked.title or f"Inspection of {self.facts.name}"
 
-    @property
+    @cached_property
     def numbers(self) -> Numbers:
         """Return the number of each point by its id."""
         return {each.id: number for number, each in enumerate(self.points, 1)}

@@ -87,7 +87,7 @@ def _cells_near(section: Section, cells: Floats, beside_m: float) -> Floats:
     along, aside = section.frame(cells[:, :2])
     kept = (along >= -BEYOND_M) & (along <= section.length_m + BEYOND_M)
     kept &= np.abs(aside) <= beside_m
-    rows: Floats = np.column_stack([along, aside, cells[:, 2:]])[kept]
+    rows: Floats = np.column_stack([along[kept], aside[kept], cells[kept, 2:]])
     return rows
 
 
