@@ -36,18 +36,15 @@ rl_config.useA85 = 0
 MARGIN_MM = 15.0
 ABREAST = 3
 LOUD = COLOURS[3]
+DARK, GREY, BLUE = (colors.HexColor(each) for each in (INK, QUIET, WIRE))
+"""Those of most words: a canvas reads the name of a colour anew for each paragraph."""
 TEXT = ParagraphStyle(
-    "text",
-    fontName="Helvetica",
-    fontSize=9,
-    leading=12.5,
-    textColor=colors.HexColor(INK),
-    spaceAfter=3,
+    "text", fontName="Helvetica", fontSize=9, leading=12.5, textColor=DARK, spaceAfter=3
 )
-SMALL = ParagraphStyle("small", TEXT, fontSize=7.5, leading=9.5, textColor=colors.HexColor(QUIET))
+SMALL = ParagraphStyle("small", TEXT, fontSize=7.5, leading=9.5, textColor=GREY)
 CELL = ParagraphStyle("cell", TEXT, fontSize=6.6, leading=8, spaceAfter=0, splitLongWords=1)
 RIGHT = ParagraphStyle("right", CELL, alignment=2)
-NAMES = ParagraphStyle("names", CELL, fontName="Helvetica-Bold", textColor=colors.HexColor(QUIET))
+NAMES = ParagraphStyle("names", CELL, fontName="Helvetica-Bold", textColor=GREY)
 NAMES_RIGHT = ParagraphStyle("names right", NAMES, alignment=2)
 TITLE = ParagraphStyle("title", TEXT, fontSize=19, leading=24, spaceAfter=5)
 STAMP = ParagraphStyle(
@@ -59,7 +56,7 @@ WARNING = ParagraphStyle(
     spaceBefore=6, spaceAfter=8,
 )  # fmt: skip
 HEADINGS = {
-    2: ParagraphStyle("part", TEXT, fontName="Helvetica-Bold", fontSize=13, leading=16, textColor=colors.HexColor(WIRE),
+    2: ParagraphStyle("part", TEXT, fontName="Helvetica-Bold", fontSize=13, leading=16, textColor=BLUE,
                       spaceBefore=14, spaceAfter=5, keepWithNext=1),
     3: ParagraphStyle("span", TEXT, fontName="Helvetica-Bold", fontSize=10, leading=13, spaceBefore=6,
                       spaceAfter=2, keepWithNext=1),
