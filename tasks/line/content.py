@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyproj
@@ -24,7 +25,7 @@ from tasks.line.facts import Picture as Taken
 from tasks.line.figures import Numbers, map_of
 from tasks.line.joining import TOWER_KIND, Point
 from tasks.line.sections import Section
-from tasks.line.span_figures import ASIDE_M, span_of
+from tasks.line.span_figures import ASIDE_M, Cells, span_of
 
 GATES = ("features", "points", "annotations")
 ORDER = ("cut now", "this season", "structure", "watch")
@@ -130,7 +131,7 @@ class Report:
         """Return the heading of the report."""
         return self.asked.title or f"Inspection of {self.facts.name}"
 
-    @property
+    @cached_property
     def numbers(self) -> Numbers:
         """Return the number of each point by its id."""
         return {each.id: number for number, each in enumerate(self.points, 1)}
@@ -357,8 +358,7 @@ def _spans(report: Report) -> Iterator[Part]:
         f"stand anywhere within {ASIDE_M:g} m of the wires, brown the terrain below their middle.",
         quiet=True,
     )
-    parts = [each.cells for each in report.facts.corridors]
-    cells = np.concatenate(parts) if parts else np.zeros((0, 5))
+    cells = Cells([each.cells for each in report.facts.corridors])
     for number, each in enumerate(report.sections):
         yield Heading(f"Span {each.name}", 3, f"s-{number}")
         yield Picture(span_of(each, cells, numbers), _says_of_span(each, report))

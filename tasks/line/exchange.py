@@ -125,7 +125,7 @@ def write_places(report: Report, path: Path) -> None:
     for curve in facts.line.curves:
         shapes.append(shapely.force_2d(_wire(curve)))
         rows.append({"layer": "wire"})
-    turned = [_turned(facts.plan.wkt, each) for each in shapes]
+    turned = _turned(facts.plan.wkt, shapes)
     try:
         path.unlink(missing_ok=True)
         _write(path, turned, rows, driver="GeoJSON", geometry_type="Unknown", crs=WGS84,
@@ -208,5 +208,9 @@ def _degrees(wkt: str, places: Floats) -> tuple[Floats, Floats]:
     return np.asarray(longitude), np.asarray(latitude)
 
 
-def _turned(wkt: str, shape: shapely.Geometry) -> shapely.Geometry:
-    return shapely.transform(shape, lambda places: np.column_stack(_degrees(wkt, places)))
+def _turned(wkt: str, shapes: Sequence[shapely.Geometry]) -> list[shapely.Geometry]:
+    """All at once: to find the way between two systems takes longer than a thousand places."""
+    turned = shapely.transform(
+        np.array(shapes, object), lambda at: np.column_stack(_degrees(wkt, at))
+    )
+    return list(turned)

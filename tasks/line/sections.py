@@ -22,6 +22,8 @@ from tasks.line.towers import Tower
 
 Floats = NDArray[np.float64]
 Flat = tuple[float, float]
+_OfWire = dict[int, list[Curve]]
+"""The curves of each wire by its number."""
 
 STEP_M = 2.0
 BESIDE_M = 60.0
@@ -85,9 +87,15 @@ class Section:
 def sections_of(line: Line, corridors: Sequence[Corridor], plan: Plan) -> tuple[Section, ...]:
     """Return the spans of a line in the order of their chainage, each with its points."""
     ends = spans_of_wires(line.curves, line.wire_of_curve, line.towers)
-    groups = _groups(line, ends, plan)
+    of_wire: _OfWire = {}
+    for curve, wire in zip(line.curves, line.wire_of_curve, strict=True):
+        of_wire.setdefault(wire, []).append(curve)
     made = sorted(
-        (_section(line, ends, wires, plan) for wires in groups), key=lambda each: each.chainage_m
+        (
+            _section(line.towers, ends, {wire: of_wire[wire] for wire in wires}, plan)
+            for wires in _groups(of_wire, ends, plan)
+        ),
+        key=lambda each: each.chainage_m,
     )
     wire_at = {wire: at for at, section in enumerate(made) for wire in _wires(section, line)}
     points: list[list[Point]] = [[] for _ in made]
@@ -106,15 +114,15 @@ def sections_of(line: Line, corridors: Sequence[Corridor], plan: Plan) -> tuple[
     )
 
 
-def _groups(line: Line, ends: dict[int, tuple[int, ...]], plan: Plan) -> list[list[int]]:
+def _groups(of_wire: _OfWire, ends: dict[int, tuple[int, ...]], plan: Plan) -> list[list[int]]:
     """The wires of each span: those with the same towers, and of the others those side by side."""
     by_towers: dict[tuple[int, ...], list[int]] = {}
     loose: list[tuple[float, float, float, tuple[int, ...], int]] = []
-    for wire in dict.fromkeys(line.wire_of_curve):
+    for wire, curves in of_wire.items():
         if len(ends[wire]) > 1:
             by_towers.setdefault(ends[wire], []).append(wire)
             continue
-        places = np.concatenate([_flat(each) for each in _of_wire(line, wire)])
+        places = np.concatenate([_flat(each) for each in curves])
         along, beside = plan.chainage(places[:, 0], places[:, 1])
         row = float(along.min()), float(along.max()), float(np.median(beside)), ends[wire], wire
         loose.append(row)
@@ -140,11 +148,13 @@ def _side_by_side(
         yield [each[4] for each in same]
 
 
-def _section(line: Line, ends: dict[int, tuple[int, ...]], wires: list[int], plan: Plan) -> Section:
-    curves = tuple(curve for wire in wires for curve in _of_wire(line, wire))
+def _section(
+    seen: Sequence[Tower], ends: dict[int, tuple[int, ...]], wires: _OfWire, plan: Plan
+) -> Section:
+    curves = tuple(curve for own in wires.values() for curve in own)
     places = np.concatenate([_flat(each) for each in curves])
     numbers = sorted({number for wire in wires for number in ends[wire]})
-    towers = [(number, line.towers[number - 1]) for number in numbers]
+    towers = [(number, seen[number - 1]) for number in numbers]
     anchors = np.array([(each.x, each.y) for _, each in towers]).reshape(-1, 2)
     whole = np.concatenate([places, anchors])
     way = _way(anchors if len(anchors) > 1 else whole)
@@ -231,11 +241,6 @@ def _wires(section: Section, line: Line) -> list[int]:
     own = {id(each) for each in section.curves}
     pairs = zip(line.curves, line.wire_of_curve, strict=True)
     return list(dict.fromkeys(wire for curve, wire in pairs if id(curve) in own))
-
-
-def _of_wire(line: Line, wire: int) -> list[Curve]:
-    pairs = zip(line.curves, line.wire_of_curve, strict=True)
-    return [curve for curve, number in pairs if number == wire]
 
 
 def _flat(curve: Curve) -> Floats:

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from reportlab import rl_config
 from reportlab.lib import colors, pagesizes
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfgen.canvas import Canvas
@@ -30,16 +31,20 @@ from tasks.line.content import Heading, Part, Picture, Report, Said, Table, head
 from tasks.line.drawing import FAINT, INK, MM, QUIET, Drawing, print_on, printable
 from tasks.line.figures import COLOURS, WIRE
 
+rl_config.useA85 = 0
+"""Bytes as they are: as letters a report is a quarter larger, and takes longer to write."""
 MARGIN_MM = 15.0
 ABREAST = 3
 LOUD = COLOURS[3]
+DARK, GREY, BLUE = (colors.HexColor(each) for each in (INK, QUIET, WIRE))
+"""Those of most words: a canvas reads the name of a colour anew for each paragraph."""
 TEXT = ParagraphStyle(
-    "text", fontName="Helvetica", fontSize=9, leading=12.5, textColor=INK, spaceAfter=3
+    "text", fontName="Helvetica", fontSize=9, leading=12.5, textColor=DARK, spaceAfter=3
 )
-SMALL = ParagraphStyle("small", TEXT, fontSize=7.5, leading=9.5, textColor=QUIET)
+SMALL = ParagraphStyle("small", TEXT, fontSize=7.5, leading=9.5, textColor=GREY)
 CELL = ParagraphStyle("cell", TEXT, fontSize=6.6, leading=8, spaceAfter=0, splitLongWords=1)
 RIGHT = ParagraphStyle("right", CELL, alignment=2)
-NAMES = ParagraphStyle("names", CELL, fontName="Helvetica-Bold", textColor=QUIET)
+NAMES = ParagraphStyle("names", CELL, fontName="Helvetica-Bold", textColor=GREY)
 NAMES_RIGHT = ParagraphStyle("names right", NAMES, alignment=2)
 TITLE = ParagraphStyle("title", TEXT, fontSize=19, leading=24, spaceAfter=5)
 STAMP = ParagraphStyle(
@@ -51,11 +56,23 @@ WARNING = ParagraphStyle(
     spaceBefore=6, spaceAfter=8,
 )  # fmt: skip
 HEADINGS = {
-    2: ParagraphStyle("part", TEXT, fontName="Helvetica-Bold", fontSize=13, leading=16, textColor=WIRE,
+    2: ParagraphStyle("part", TEXT, fontName="Helvetica-Bold", fontSize=13, leading=16, textColor=BLUE,
                       spaceBefore=14, spaceAfter=5, keepWithNext=1),
     3: ParagraphStyle("span", TEXT, fontName="Helvetica-Bold", fontSize=10, leading=13, spaceBefore=6,
                       spaceAfter=2, keepWithNext=1),
 }  # fmt: skip
+
+
+class Words(Paragraph):  # type: ignore[misc] # of a library without types
+    """Words that are broken into lines once for a width: a long table asks three times."""
+
+    _wrapped = -1.0, (0.0, 0.0)
+
+    def wrap(self, wide: float, high: float) -> tuple[float, float]:
+        """Return how much room they take."""
+        if self._wrapped[0] != wide or not hasattr(self, "blPara"):
+            self._wrapped = wide, super().wrap(wide, high)
+        return self._wrapped[1]
 
 
 class Drawn(Flowable):  # type: ignore[misc] # of a library without types
@@ -88,8 +105,8 @@ def write_sheets(
     )  # fmt: skip
     story: list[Any] = []
     if report.asked.stamp:
-        story.append(Paragraph(_words(report.asked.stamp.upper()), STAMP))
-    story += [Paragraph(_words(title), TITLE), _table(head_of(report)), Spacer(1, 6)]
+        story.append(Words(_words(report.asked.stamp.upper()), STAMP))
+    story += [Words(_words(title), TITLE), _table(head_of(report)), Spacer(1, 6)]
     story += _together(parts)
     document.setProgressCallBack(lambda kind, at: _told(kind, at, progress))
     document.build(story, canvasmaker=_numbered(title, printable(report.asked.stamp)))
@@ -119,7 +136,7 @@ def _abreast(photos: Sequence[Photo]) -> LongTable:
     pictures = [
         Image(io.BytesIO(each.jpeg), wide - 6, wide - 6, kind="proportional") for each in photos
     ]
-    rows = [pictures, [Paragraph(_words(each.says), SMALL) for each in photos]]
+    rows = [pictures, [Words(_words(each.says), SMALL) for each in photos]]
     style = [("VALIGN", (0, 0), (-1, -1), "TOP"), ("NOSPLIT", (0, 0), (-1, -1))]
     return LongTable(rows, colWidths=[wide] * len(photos), style=TableStyle(style), hAlign="LEFT")
 
@@ -132,12 +149,12 @@ def _told(kind: str, at: float, progress: Callable[[float], None]) -> None:
 def _flowables(part: Part) -> list[Any]:
     match part:
         case Heading(words, depth, _):
-            return [Paragraph(_words(words), HEADINGS[depth])]
+            return [Words(_words(words), HEADINGS[depth])]
         case Said(words, loud, quiet):
-            said = Paragraph(_words(words), WARNING if loud else SMALL if quiet else TEXT)
+            said = Words(_words(words), WARNING if loud else SMALL if quiet else TEXT)
             return [said, Spacer(1, 8)] if loud else [said]
         case Picture(drawing, says):
-            return [Drawn(drawing), Paragraph(_words(says), SMALL), Spacer(1, 6)]
+            return [Drawn(drawing), Words(_words(says), SMALL), Spacer(1, 6)]
         case Photo():
             return [_abreast([part])]
         case Table():
@@ -147,11 +164,11 @@ def _flowables(part: Part) -> list[Any]:
 def _table(table: Table) -> LongTable:
     right = set(table.right)
     names = [
-        Paragraph(_words(each), NAMES_RIGHT if n in right else NAMES)
+        Words(_words(each), NAMES_RIGHT if n in right else NAMES)
         for n, each in enumerate(table.heading)
     ]
     rows = [
-        [Paragraph(_words(each.words), RIGHT if n in right else CELL) for n, each in enumerate(row)]
+        [Words(_words(each.words), RIGHT if n in right else CELL) for n, each in enumerate(row)]
         for row in table.rows
     ]
     style = [

@@ -6,6 +6,8 @@ the span; heights have their own, which is told.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import shapely
 from numpy.typing import NDArray
@@ -42,7 +44,26 @@ ASIDE_M = 12.0
 TALL_M = 2.0
 
 
-def span_of(section: Section, cells: Floats, numbers: Numbers) -> Drawing:
+class Cells:
+    """The cells of all corridors, in order along the axis on which the line is longest: each span
+    looks at those about it alone."""
+
+    def __init__(self, parts: Sequence[Floats]) -> None:
+        self._cells = np.concatenate([np.zeros((0, 5)), *parts])
+        wide, high = np.ptp(self._cells[:, :2], axis=0) if len(self._cells) else (0.0, 0.0)
+        self._axis = int(high > wide)
+        self._order = np.argsort(self._cells[:, self._axis], kind="stable")
+        self._sorted = self._cells[self._order, self._axis]
+
+    def about(self, place: tuple[float, float], reach_m: float) -> Floats:
+        """Return all that may lie so near to a place, and others, in the order that they came in."""
+        ends = place[self._axis] - reach_m, place[self._axis] + reach_m
+        first, last = np.searchsorted(self._sorted, ends)
+        rows: Floats = self._cells[np.sort(self._order[first:last])]
+        return rows
+
+
+def span_of(section: Section, cells: Cells, numbers: Numbers) -> Drawing:
     """Return the plan and the profile of a span, from the cells of its corridor."""
     wide = WIDTH_MM - LEFT_MM - RIGHT_MM
     _, asides = _along_aside(section)
@@ -80,14 +101,13 @@ def _along_aside(section: Section) -> tuple[Floats, Floats]:
     return section.frame(np.concatenate(places))
 
 
-def _cells_near(section: Section, cells: Floats, beside_m: float) -> Floats:
+def _cells_near(section: Section, told: Cells, beside_m: float) -> Floats:
     """Cells of the corridor as rows of along, aside, ground, vegetation, building."""
-    if not len(cells):
-        return np.zeros((0, 5))
+    cells = told.about(section.middle, section.length_m / 2 + 2 * BEYOND_M + beside_m)
     along, aside = section.frame(cells[:, :2])
     kept = (along >= -BEYOND_M) & (along <= section.length_m + BEYOND_M)
     kept &= np.abs(aside) <= beside_m
-    rows: Floats = np.column_stack([along, aside, cells[:, 2:]])[kept]
+    rows: Floats = np.column_stack([along[kept], aside[kept], cells[kept, 2:]])
     return rows
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import json
 import re
@@ -25,6 +24,7 @@ from tasks.line import reporting
 from tasks.line.drawing import plain, printable
 from tasks.line.exchange import MAP, PLACES, POINTS
 from tasks.line.reporting import PAGE, SHEETS
+from tasks.line.span_figures import Cells
 from tests.tasks.flown import REPOSITORY
 from tests.tasks.made_report import SPAN_M, SYSTEM, MadeReport, made_report
 
@@ -76,9 +76,7 @@ def report(made: MadeReport, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sheets(path: Path) -> str:
     """What is drawn and written on the sheets of a PDF, as reportlab writes it."""
     streams = re.findall(rb"stream\r?\n(.*?)endstream", path.read_bytes(), re.DOTALL)
-    told = [each.strip() for each in streams]
-    inside = [zlib.decompress(base64.a85decode(e, adobe=False)) for e in (t[:-2] for t in told)]
-    return b"\n".join(inside).decode("cp1252")
+    return b"\n".join(zlib.decompressobj().decompress(each) for each in streams).decode("cp1252")
 
 
 def places_of(path: str) -> np.ndarray[Any, Any]:
@@ -356,6 +354,32 @@ def test_a_file_that_is_none_of_these_is_told(
     made = MadeReport([*made.paths, tmp_path / name], made.plan, made.line)
     with pytest.raises(WorkError, match=re.escape(says)):
         written(tmp_path / "r", made)
+
+
+def test_the_way_between_two_systems_is_looked_for_a_few_times(
+    made: MadeReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To find one takes longer than all places of a span, so it is not done shape by shape."""
+    found, find = [], pyproj.Transformer.from_crs
+
+    def counted(*systems: Any, **told: Any) -> Any:
+        found.append(systems)
+        return find(*systems, **told)
+
+    monkeypatch.setattr(pyproj.Transformer, "from_crs", counted)
+    shapes = json.loads((written(tmp_path / "r", made) / PLACES).read_text())["features"]
+    assert len(found) < 10 < len(shapes)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_span_finds_all_cells_about_it_in_their_order(axis: int) -> None:
+    rows = np.random.default_rng(5).uniform(0.0, 100.0, (4_000, 5))
+    rows[:, axis] *= 90.0
+    place = (50.0, 4_000.0) if axis else (4_000.0, 50.0)
+    told = Cells([rows[:1_500], rows[1_500:]]).about(place, 300.0)
+    near = np.hypot(*(rows[:, :2] - place).T) <= 300.0
+    assert told[np.hypot(*(told[:, :2] - place).T) <= 300.0].tolist() == rows[near].tolist()
+    assert len(told) < len(rows) / 10
 
 
 def test_the_plan_is_needed_once(made: MadeReport, tmp_path: Path) -> None:
