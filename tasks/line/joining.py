@@ -230,4 +230,7 @@ def point_of(told: dict[str, object]) -> Point:
         name: tuple(value) if isinstance(value := told.get(name), list) else None
         for name in ("place", "wire_place")
     }
+    place = places["place"] or ()
+    if len(place) != 3 or not all(map(math.isfinite, place)):
+        raise TypeError("the place of a point is three numbers")
     return Point(**{**told, **places})  # type: ignore[arg-type]
