@@ -90,7 +90,12 @@ def _added(row: Row, line: Line, name: str, voltage_kv: float, tables: Tables) -
     if nearest:
         away_m, at, number = min(nearest)
         wire, wire_place = line.wire_of_curve[number], at
-        spans = spans_of_wires(line.curves, line.wire_of_curve, line.towers)
+        own = [
+            curve
+            for curve, each in zip(line.curves, line.wire_of_curve, strict=True)
+            if each == wire
+        ]
+        spans = spans_of_wires(own, [wire] * len(own), line.towers)
         span = "-".join(f"T{each}" for each in spans[wire])
         told_m = round(away_m, 2) if told_m is None else told_m
     relevance = 0 if told_m is None else tables.relevance_of(kind, voltage_kv, told_m)

@@ -8,7 +8,8 @@ although parameters changed and the place moved a little.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from tasks.inspection.conversation import WorkError
 from tasks.line.curve import Curve
 from tasks.line.interest import Interest
-from tasks.line.obstacles import Obstacle, Place, told_once
+from tasks.line.obstacles import Around, Obstacle, Place, told_once
 from tasks.line.parameters import SAME_PLACE_M, SAME_TOWER_M, SAME_WIRE_M, SAME_WIRE_M_MIN
 from tasks.line.tables import Tables
 from tasks.line.towers import Tower
@@ -101,13 +102,26 @@ def wires_joined(curves: Sequence[Curve]) -> list[int]:
     """Return for each curve the number of its wire; curves of one wire have the same."""
     number = list(range(len(curves)))
     places = [each.places(np.arange(each.start_m, each.end_m, STEP_M)) for each in curves]
-    for one in range(len(curves)):
-        for other in range(one):
+    for one, others in enumerate(_beside(curves, places)):
+        for other in others:
             if number[one] != number[other] and _is_same(curves[other], places[one]):
                 old, new = number[one], number[other]
                 number = [new if each == old else each for each in number]
     order = {each: rank for rank, each in enumerate(dict.fromkeys(number))}
     return [order[each] for each in number]
+
+
+def _beside(curves: Sequence[Curve], places: Sequence[Floats]) -> Iterator[list[int]]:
+    """For each curve those before it that may be the same wire: places of the one that lie on the
+    other lie in the box around it, which between two places it leaves by less than a step."""
+    ends = [each.places(np.array([each.end_m])) for each in curves]
+    whole = [np.concatenate(each) for each in zip(places, ends, strict=True)]
+    low = np.array([each.min(axis=0) for each in whole]) - SAME_WIRE_M - STEP_M
+    high = np.array([each.max(axis=0) for each in whole])
+    for one in range(len(curves)):
+        yield np.flatnonzero(
+            ((low[:one] <= high[one]) & (low[one] <= high[:one])).all(axis=1)
+        ).tolist()
 
 
 def _is_same(curve: Curve, places: Floats) -> bool:
@@ -137,25 +151,28 @@ def spans_of_wires(
     """Return for each wire the numbers of the towers, from 1, at which the curves of it end, also
     those of different tiles; only one where the other was not seen."""
     found: dict[int, set[int]] = {number: set() for number in wires}
+    told = [(each.x, each.y, each.wide_m) for each in towers]
+    east, north, wide_m = np.array(told).reshape(-1, 3).T
     for curve, number in zip(curves, wires, strict=True):
         for end in curve.places(np.array([curve.start_m, curve.end_m])):
-            far = [np.hypot(each.x - end[0], each.y - end[1]) - each.wide_m for each in towers]
-            if far and min(far) < SAME_TOWER_M:
+            far = np.hypot(east - end[0], north - end[1]) - wide_m
+            if len(far) and far.min() < SAME_TOWER_M:
                 found[number].add(int(np.argmin(far)) + 1)
     return {number: tuple(sorted(each)) for number, each in found.items()}
 
 
 def _once(points: Sequence[Point]) -> list[Point]:
     """The nearest of those of one kind at one place."""
+    ranked = sorted(points, key=lambda each: (each.distance_m or 0.0, each.place))
+    around = Around([each.place for each in ranked])
     kept: list[Point] = []
-    for point in sorted(points, key=lambda each: (each.distance_m or 0.0, each.place)):
-        if all(point.kind != one.kind or _apart(point, one) > SAME_PLACE_M for one in kept):
+    gone: set[int] = set()
+    for number, point in enumerate(ranked):
+        if number not in gone:
             kept.append(point)
+            near = around.within(point.place, SAME_PLACE_M)
+            gone.update(each for each in near if ranked[each].kind == point.kind)
     return kept
-
-
-def _apart(one: Point, other: Point) -> float:
-    return float(np.linalg.norm(np.subtract(one.place, other.place)))
 
 
 def id_of(line: str, kind: str, place: Place) -> str:
@@ -169,17 +186,15 @@ def with_earlier_ids(
 ) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
     """Return the points with the ids that they had before, and what was there before and is no
     longer: nobody's notes are dropped."""
-    left = list(earlier)
+    around = Around([each.place for each in earlier])
+    left = dict(enumerate(earlier))
     told: list[Point] = []
     for point in points:
-        same = [
-            one for one in left if one.kind == point.kind and _apart(one, point) <= SAME_PLACE_M
-        ]
-        nearest = min(same, key=lambda one: _apart(one, point), default=None)
-        if nearest is not None:
-            left.remove(nearest)
-        told.append(point if nearest is None else replace(point, id=nearest.id))
-    return tuple(told), tuple(left)
+        near = (each for each in around.within(point.place, SAME_PLACE_M) if each in left)
+        same = [each for each in near if left[each].kind == point.kind]
+        nearest = min(same, key=lambda each: math.dist(left[each].place, point.place), default=None)
+        told.append(point if nearest is None else replace(point, id=left.pop(nearest).id))
+    return tuple(told), tuple(left.values())
 
 
 def write_points(
@@ -215,4 +230,7 @@ def point_of(told: dict[str, object]) -> Point:
         name: tuple(value) if isinstance(value := told.get(name), list) else None
         for name in ("place", "wire_place")
     }
+    place = places["place"] or ()
+    if len(place) != 3 or not all(map(math.isfinite, place)):
+        raise TypeError("the place of a point is three numbers")
     return Point(**{**told, **places})  # type: ignore[arg-type]

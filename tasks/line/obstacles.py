@@ -65,6 +65,19 @@ class Obstacle:
     points: int
 
 
+class Around:
+    """Places by where they are: on a long line it is too much to go through all of them for each."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._places = places
+        self._tree = cKDTree(np.array(places, np.float64).reshape(-1, 3))
+
+    def within(self, place: Place, far_m: float) -> list[int]:
+        """Return which of the places are no farther from one, in their order."""
+        near = self._tree.query_ball_point(place, far_m + HALF_MM, return_sorted=True)
+        return [each for each in near if math.dist(self._places[each], place) <= far_m]
+
+
 def close_places(
     curves: Sequence[Curve],
     towers: Sequence[Tower],
@@ -113,13 +126,20 @@ def told_once(found: Sequence[Obstacle]) -> list[Obstacle]:
     close = [each for each in found if each.kind != CROSSING]
     places = np.array([each.place for each in close]).reshape(-1, 3)
     for cluster in _clusters(places, LINKED_M):
-        left = sorted(
+        ranked = sorted(
             (close[each] for each in cluster), key=lambda each: (each.distance_m, each.place)
         )
-        count = sum(each.points for each in left)
-        while sum(each.points for each in left) >= OBSTACLE_POINTS_MIN:
-            told.append(replace(left[0], points=count))
-            left = [each for each in left if math.dist(each.place, told[-1].place) > APART_M]
+        around = Around([each.place for each in ranked])
+        count = left = sum(each.points for each in ranked)
+        gone: set[int] = set()
+        for number, each in enumerate(ranked):
+            if left < OBSTACLE_POINTS_MIN:
+                break
+            if number not in gone:
+                told.append(replace(each, points=count))
+                beside = set(around.within(each.place, APART_M)) - gone
+                gone |= beside
+                left -= sum(ranked[at].points for at in beside)
     return sorted(told, key=lambda each: (each.distance_m, each.place))
 
 

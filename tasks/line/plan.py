@@ -262,8 +262,8 @@ def _axis(
         for chunk in Cloud(header.path).chunks():
             some = chunk.at(slice(None, None, every))
             x, y, _ = way(some.x, some.y, some.z)
-            xs.append(x)
-            ys.append(y)
+            xs.append(x.copy())  # what came may be a view, which keeps the whole chunk
+            ys.append(y.copy())
     return routes.principal_axis(np.concatenate(xs), np.concatenate(ys))
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +15,9 @@ from tasks.line.course import course_of
 from tasks.line.curve import Curve
 from tasks.line.ground import anchor
 from tasks.line.interest import Interest
-from tasks.line.joining import Point, joined_line
+from tasks.line.joining import Point, joined_line, with_earlier_ids
 from tasks.line.obstacles import Obstacle, close_places, told_once
-from tasks.line.spans import spans_of
+from tasks.line.spans import Spans, Wire, spans_of
 from tasks.line.tables import read_tables
 from tests.tasks.made_line import KINDS, Floats, made_line
 from tests.tasks.test_line_scene import seen
@@ -92,6 +96,45 @@ def test_one_tile_and_two_tell_the_same_ids() -> None:
     cut = {each.id for each in _line(places, (-np.inf, border_m), (border_m, np.inf))}
     assert len(whole) >= 5
     assert cut == whole
+
+
+def test_a_line_twice_as_long_is_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hedge below two wires that go on from tile to tile; counted is what is compared."""
+    compared = Counter[Callable[..., Any]]()
+
+    def counted(of: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*told: Any) -> Any:
+            compared[of] += 1
+            return of(*told)
+
+        return call
+
+    monkeypatch.setattr(Curve, "away", counted(Curve.away))
+    monkeypatch.setattr(math, "dist", counted(math.dist))
+    work = []
+    for count in (4, 8):
+        compared.clear()
+        line = joined_line("made", [_hedged(n) for n in range(count)], 110.0, read_tables([]))
+        told, orphans = with_earlier_ids(line.points, line.points[::-1])
+        work.append([*compared.values()])
+        assert (told, orphans) == (line.points, ())
+        assert line.wire_of_curve == (0, 1) * count
+        along = sorted(each.place[0] for each in told)
+        assert np.diff(along).tolist() == [6.0] * ((400 * count - 1) // 6)
+    of_wires, of_places = (two / one for one, two in zip(*work, strict=True))
+    assert max(of_wires, of_places) < 2.5
+
+
+def _hedged(number: int) -> Interest:
+    first_m = 400.0 * number
+    curve = replace(STRAIGHT, origin=(first_m, 0.0), start_m=-HALO_M, end_m=400.0 + HALO_M)
+    curves = (replace(curve, height=(0.0, 0.0, up_m)) for up_m in (20.0, 24.0))
+    wires = tuple(Wire(each, 900, 1.0, None, None) for each in curves)
+    leaves = tuple(
+        Obstacle("vegetation", (x, 0.0, 17.0), 0, (x, 0.0, 20.0), 3.0, 3)
+        for x in (first_m + np.arange(0.0, 400.0, 2.0)).tolist()
+    )
+    return Interest(number, leaves, Spans(wires, (), 12.0, too_sparse=False, counts={}))
 
 
 def _line(places: Floats, *tiles: tuple[float, float]) -> tuple[Point, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -186,6 +188,23 @@ def test_fifty_kilometres_are_125_tiles_and_chainage_is_quick() -> None:
     np.testing.assert_allclose(along[near], slow[0][near])
     inside = plan.inside(tile, *slow)
     assert inside.sum() == plan.inside(tile, along, beside).sum() > 1_000
+
+
+def test_a_plan_of_many_scans_takes_the_memory_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tasks.line.plan.AXIS_POINTS", 1_000)
+    flown(tmp_path / "flight", 200_000)
+    peaks = []
+    tracemalloc.start()
+    for count in (0, 0, 6):  # the first time libraries are loaded
+        for number in range(count):
+            shutil.copy(tmp_path / "flight" / "a.laz", tmp_path / "flight" / f"{number}.laz")
+        tracemalloc.reset_peak()
+        make_plan(tmp_path / "flight", replace(NOBODY, heights="ellipsoid"))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+    tracemalloc.stop()
+    assert peaks[2] < 1.2 * peaks[1]
 
 
 def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:

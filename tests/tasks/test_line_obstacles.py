@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,6 +114,18 @@ def test_a_line_keeps_its_ids_and_its_orphans(tmp_path: Path, detected: Path) ->
     assert tree.id in (tmp_path / "line.json").read_text().split('"orphans"')[1]
     with (tmp_path / "points_of_interest.csv").open() as file:
         assert {row["kind"] for row in csv.DictReader(file)} == {"tower"}
+
+
+def test_an_earlier_point_that_lies_nowhere_is_told(tmp_path: Path, detected: Path) -> None:
+    work = Work(inputs=[detected], raw=[tmp_path / "earlier" / "line.json"])
+    aggregating.do(Work(inputs=[detected]))
+    told = json.loads((tmp_path / "line.json").read_text())
+    (tmp_path / "earlier").mkdir()
+    for place in (None, [1.0, 2.0], [1.0, 2.0, float("inf")], [1.0, 2.0, "3"]):
+        told["orphans"] = [{**told["points"][0], "place": place}]
+        work.raw[0].write_text(json.dumps(told))
+        with pytest.raises(WorkError, match=r"line\.json is no earlier list of points"):
+            aggregating.do(work)
 
 
 def test_the_same_tile_twice_tells_nothing_twice(tmp_path: Path, detected: Path) -> None:
