@@ -494,3 +494,7 @@ def test_failures_are_sentences() -> None:
     assert [sentence_of(ClientError(each)) for each in said] == [
         *("The agent is gone.", "What?", "It is so!", "Done."),
     ]
+    told = (OSError("no such driver"), OSError(), OSError(13, "Not allowed", "a.csv"))
+    assert [sentence_of(each) for each in told] == [
+        *("no such driver.", "OSError.", "a.csv: Not allowed."),
+    ]
