@@ -495,6 +495,5 @@ def test_failures_are_sentences() -> None:
         *("The agent is gone.", "What?", "It is so!", "Done."),
     ]
     told = (OSError("no such driver"), OSError(), OSError(13, "Not allowed", "a.csv"))
-    assert [sentence_of(each) for each in told] == [
-        *("no such driver.", "OSError.", "a.csv: Not allowed."),
-    ]
+    wanted = ["no such driver.", "OSError.", "a.csv: Not allowed."]
+    assert list(map(sentence_of, told)) == wanted
