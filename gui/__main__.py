@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if not _screen_there():
         lock.unlock()
-        sys.stderr.write(NO_SCREEN)
+        _complain(NO_SCREEN)
         return 1
     application = make_application()
     first = FirstInstance(home)
@@ -88,9 +88,15 @@ def _quit(home: Home, *, for_good: bool) -> int:
     from gui.ending import end_all, leave_and_end_all
 
     sentence = leave_and_end_all(home) if for_good else end_all(home)
-    if sentence and sys.stderr is not None:
-        sys.stderr.write(f"wingbeat-tray: {sentence}.\n")
+    if sentence:
+        _complain(f"wingbeat-tray: {sentence}.\n")
     return 1 if sentence else 0
+
+
+def _complain(text: str) -> None:
+    """Nowhere, where there is no terminal, as in a program with windows on Windows."""
+    if sys.stderr is not None:
+        sys.stderr.write(text)
 
 
 def _starts_at_login() -> bool:
@@ -148,7 +154,7 @@ def _tell_silence(process: int) -> int:
         "that process, then start it again.",
         process=process,
     )
-    sys.stderr.write(sentence + "\n")
+    _complain(sentence + "\n")
     if not screen:
         return 1
     box = QMessageBox(QMessageBox.Icon.Warning, "Wingbeat", sentence)

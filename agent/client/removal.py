@@ -247,10 +247,12 @@ def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def delete_home(home: Home) -> list[Path]:
-    """Delete all that an agent of this home has kept: data, settings, logs and cache, and the
-    folders above that were made for it, if nothing else is in them; return what could not be
-    deleted. No agent may run on it."""
+    """Delete all that an agent of this home has kept: data, settings, logs and cache, also where a
+    link leads to them, and the folders above that were made for it, if nothing else is in them;
+    return what could not be deleted. No agent may run on it."""
     for folder in home.folders:
+        if folder.is_symlink():  # its owner has laid it on another disk
+            delete_tree(Path(os.path.realpath(folder)))
         delete_tree(folder)
     tops = {each.parent for each in home.folders}
     for top in tops:  # those that were made for it, if they held nothing else

@@ -24,6 +24,7 @@ from agent.client import Client, ClientError, Home, NoAgentError
 from agent.client.link import read_control_file, service_of
 from agent.client.own_agent import own_command
 from agent.client.removal import PLACES, STOPPED_S_MAX, Parting, end_windows, part
+from agent.commands import exits
 from agent.commands.asking import fail, tell
 from agent.commands.parsing import Options, argument, command, number_of
 
@@ -91,8 +92,8 @@ class Account(Struct, frozen=True):
 def run(options: Options) -> int:
     """Have this home's agent, or as root with ``--everybody`` all that run from a folder, hand
     over, leave their flocks and end. Return the exit code, that of a failure where that cannot be
-    done; with ``--everybody --json`` it is success all the same, and the answer says of each
-    account what failed."""
+    done; with ``--everybody`` it is done for all others first, and with ``--json`` the answer says
+    of each account what failed."""
     if not options.everybody:
         try:
             done = _depart(Home.of(), options.within)
@@ -108,7 +109,9 @@ def run(options: Options) -> int:
     lines = [f"{each.account}: {line}" for each in found for line in _lines(each)]
     code = tell(options, AllDeparted(found), lines)
     wrong = [f"{each.account}: {each.error}" for each in found if each.error]
-    return fail(options, "; ".join(wrong)) if wrong and not options.json else code
+    if wrong and options.json:
+        return exits.FAILED
+    return fail(options, "; ".join(wrong)) if wrong else code
 
 
 def _depart(home: Home, within_s: float) -> Departed:
@@ -128,7 +131,7 @@ async def _part(home: Home, within_s: float) -> Parting:
     async with await Client.connect(home, "wingbeat depart") as client:
         parting = await part(client, within_s)
         await client.call(STOP, Stop("Wingbeat is removed from this machine"))
-        await client.wait_ended(STOPPED_S_MAX)
+        await client.wait_ended(STOPPED_S_MAX)  # who has not by then is ended with the windows
     return parting
 
 

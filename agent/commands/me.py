@@ -9,7 +9,7 @@ from agent.api.people import ME, PAIR, UNPAIR, Me, MeReply, Pair, Paired, Unpair
 from agent.commands.asking import ask
 from agent.commands.flock.administering import PHRASE, signed, waits
 from agent.commands.parsing import Options, argument, command, misuse
-from agent.commands.showing import moment, show_lines, show_verbatim
+from agent.commands.showing import moment, show_lines, show_verbatim, typed_line
 
 CODE_LENGTH_MAX = 200
 STANDARD_INPUT = "-"
@@ -49,10 +49,10 @@ def run(options: Options) -> int:
         return signed(options, UNPAIR, Unpair(text), _unpaired)
     if options.action is None:
         return ask(options, ME, Me(), _show)
-    if text == STANDARD_INPUT and sys.stdin is not None:
-        if sys.stdin.isatty():
+    if text == STANDARD_INPUT:
+        if sys.stdin is not None and sys.stdin.isatty():
             show_lines(["type the code, then press Enter:"])
-        text = sys.stdin.readline(CODE_LENGTH_MAX)
+        text = typed_line(CODE_LENGTH_MAX)
     if len(text) > CODE_LENGTH_MAX or (options.words and not text.strip()):
         return misuse("this is no code: it is four words of five letters")
     return ask(options, PAIR, Pair(text), _paired)

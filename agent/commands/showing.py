@@ -32,6 +32,7 @@ from agent.wording.english import HELPING, HELPS_NOBODY, PAUSED
 from agent.wording.speech import Speech, counts_in_words, state_word
 
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+TYPED_BYTES_MAX = 200
 STYLES = {
     "running": "green",
     "done": "green",
@@ -218,17 +219,25 @@ def moment(then_ms: int) -> str:
 
 def confirm(question: str) -> bool | None:
     """Ask a person, wait for a line on standard input, and tell whether the answer is yes; None
-    when the input has ended. Anything but yes or no is asked again."""
+    when the input has ended or there is none. Anything but yes or no is asked again."""
     while True:
         sys.stdout.write(f"{plain(question)} (yes/no) ")
         sys.stdout.flush()
-        answer = sys.stdin.readline()
+        answer = typed_line()
         if not answer:
             sys.stdout.write("\n")
             return None
         word = answer.strip().casefold()
         if word in ("yes", "no"):
             return word == "yes"
+
+
+def typed_line(bytes_max: int = TYPED_BYTES_MAX) -> str:
+    """Wait for a line on standard input and return it with its end, cut if it is too long; what is
+    no UTF-8 is replaced. Empty when the input has ended or there is none."""
+    if sys.stdin is None:
+        return ""
+    return sys.stdin.buffer.readline(bytes_max).decode("utf-8", "replace")
 
 
 def phrase_lines(phrase: str) -> list[str]:

@@ -195,8 +195,7 @@ class ControlServer:
     async def stop(self, reason: str = "the agent is stopping") -> None:
         """Let nobody in any more, end the connections to other members, remove the control file,
         and end every client's connection with this reason; returns when all have ended. Can be
-        called again. Raises ``OSError``, with clients still connected, where the file cannot be
-        removed."""
+        called again. Raises ``OSError``, when all that is done, where the file cannot be removed."""
         self._stopped_for = reason
         for each in (self._listening, self._loopback, self._for_all):
             if each is not None:
@@ -206,10 +205,12 @@ class ControlServer:
         self._unsubscribe()
         self._unsubscribe = lambda: None
         await self._members.close()
-        remove_control_file(self._folder, self._token)
-        for connection in self._connections:
-            connection.end(reason)
-        await asyncio.gather(*self._connections.values(), return_exceptions=True)
+        try:
+            remove_control_file(self._folder, self._token)
+        finally:
+            for connection in self._connections:
+                connection.end(reason)
+            await asyncio.gather(*self._connections.values(), return_exceptions=True)
 
     def _stop_node(self, why: str) -> None:
         self._ending = asyncio.create_task(self._node.stop(why))

@@ -334,21 +334,21 @@ class PublishedPrograms:
 
     async def refuse(self, name: str) -> None:
         """Let a published program not run here from now on, over restarts, and delete its folder as far
-        as that goes; what runs of it is not ended. Raise ``ServiceError`` when it is unknown,
-        ``OSError`` when the decision cannot be written: what held before holds then."""
+        as that goes; what runs of it is not ended. Raise ``ServiceError`` when it is unknown, ``OSError``
+        when the decision cannot be written, with nothing changed, or its leave not be taken back."""
         dataset = self._dataset_of(name)
         await self._decide(lambda held: held.refuse(name, dataset))
-        await asyncio.to_thread(self._grants.revoke, [name])
         self._programs.drop(name)
         self._changed()
+        await asyncio.to_thread(self._grants.revoke, [name])
         await asyncio.to_thread(delete_tree, self._folders.place(dataset))
 
     async def forget(self, name: str, *, trial: bool) -> int:
         """Delete a published program here, its folder and the dataset that nobody else needs, with
         what was decided about it; return how many bytes that frees, in a trial would free. Raise
         ``ServiceError`` when nothing is decided about it here or unfinished work brings it,
-        ``OSError`` when that cannot be written, with nothing changed, or the dataset not be
-        deleted."""
+        ``OSError`` when that cannot be written, with nothing changed, its leave not be taken back,
+        or the dataset not be deleted."""
         decided = self._decisions.allowed() | self._decisions.refused
         if name not in decided:
             raise ServiceError(f"Nothing is decided here about a program {name}.")
@@ -362,9 +362,9 @@ class PublishedPrograms:
         if trial:
             return frees
         await self._decide(lambda held: held.forget(name))
-        await asyncio.to_thread(self._grants.revoke, [name])
         self._programs.drop(name)
         self._changed()
+        await asyncio.to_thread(self._grants.revoke, [name])
         await asyncio.to_thread(delete_tree, place)
         if alone:
             await self._datasets.let_go([dataset], added=True)

@@ -8,6 +8,7 @@ stays on the owner's disk.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,8 +20,12 @@ PATH_LENGTH_MAX = 200
 
 def delete_tree(folder: Path) -> None:
     """Delete a folder with all that is in it, no link in it followed, also what its rights forbid
-    (those are changed for it). What cannot be deleted stays, and nothing is raised. No program may
-    be at work in it, and the folder itself must be no link."""
+    (those are changed for it); where it is a link itself, only that. What cannot be deleted stays,
+    and nothing is raised. No program may be at work in it."""
+    if _leads_elsewhere(folder):
+        with suppress(OSError):
+            folder.unlink()
+        return
     top = str(folder)
     found = [top]
     for number, each in enumerate(found):  # it grows while it is read
@@ -45,10 +50,18 @@ def _entries(folder: str) -> list[tuple[str, bool]]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and not _is_link(entry.stat(follow_symlinks=False))
+
+
+def _leads_elsewhere(folder: Path) -> bool:
+    with suppress(OSError):
+        return _is_link(folder.lstat())
+    return False
+
+
+def _is_link(found: os.stat_result) -> bool:
     """On Windows a folder may be a way to another one, which is none of the program's."""
-    if not entry.is_dir(follow_symlinks=False):
-        return False
-    return not getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0)
+    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_reparse_tag", 0))
 
 
 def _moved_up(path: str, top: str, number: int) -> str:

@@ -122,12 +122,14 @@ def life_by_itself(life: Life) -> Life:
 
 
 def workflow_by_itself(workflow: Workflow) -> Workflow:
-    """Return the workflow with its own ``more`` copied, so as not to keep the message in memory
-    that it came in; itself where that is empty. What its tasks carry is not copied."""
-    spec = workflow.spec
-    if not spec.more:
+    """Return the workflow with ``more`` of itself and its tasks copied, so as not to keep the
+    message in memory that it came in; itself where all of that is empty."""
+    spec, tasks = workflow.spec, workflow.spec.tasks
+    if any(each.more for each in tasks):
+        tasks = tuple(replace(each, more=_own(each.more)) if each.more else each for each in tasks)
+    elif not spec.more:
         return workflow
-    return replace(workflow, spec=replace(spec, more=_own(spec.more)))
+    return replace(workflow, spec=replace(spec, more=_own(spec.more), tasks=tasks))
 
 
 def _own(more: More) -> More:

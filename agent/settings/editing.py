@@ -236,7 +236,8 @@ class OwnerSettings:
     async def change(self, given: Mapping[str, Value]) -> SettingsView:
         """Write these values into the owner's file, after changes under way, and return what the
         files say then; the node keeps its present ones until it is restarted. Raises
-        ``ServiceError``, with nothing changed."""
+        ``ServiceError`` as ``keep_changes`` does, with nothing changed, and as ``view`` does, where
+        the file was changed and somebody has spoilt it at once."""
         async with self._changing:  # else a reply could come after one that tells more
             await asyncio.to_thread(keep_changes, self._path, given, self._machine)
             return await self.view()

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,11 +89,12 @@ class KeptLogs(Beside):
         with self._transaction() as connection:
             for piece in sound:
                 name = (piece.task, piece.run)
-                connection.execute(
+                replaced = connection.execute(
                     "DELETE FROM piece WHERE task = ? AND run = ?"
-                    " AND (offset + size > ? OR offset + size <= ?)",
+                    " AND (offset + size > ? OR offset + size <= ?) RETURNING length(packed)",
                     (*name, piece.offset, piece.begins),
                 )
+                self._bytes -= sum(size for (size,) in replaced)
                 connection.execute(
                     "INSERT INTO piece VALUES (?, ?, ?, ?, ?, ?)",
                     (*name, piece.offset, piece.size, now_ms, piece.packed),
@@ -147,6 +149,18 @@ class KeptLogs(Beside):
                 )
             )
         return Kept(data, start, begins, size, max(at_ms for _, _, at_ms in rows))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """What is counted in it holds only where it does."""
+        with self._lock:
+            before = self._bytes
+            try:
+                with self._connection as connection:
+                    yield connection
+            except BaseException:
+                self._bytes = before
+                raise
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         (held,) = connection.execute("SELECT total(length(packed)) FROM piece").fetchone()

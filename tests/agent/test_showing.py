@@ -9,7 +9,7 @@ import pytest
 
 from agent.commands.drawing import transfer_bar
 from agent.commands.questions import clock_told as clock
-from agent.commands.showing import ago, duration, plain, show_lines, show_table
+from agent.commands.showing import ago, confirm, duration, plain, show_lines, show_table
 
 HOSTILE = "a\x1b[2Jb\nc\u202ed\x07"
 
@@ -93,3 +93,11 @@ def test_moments_are_told_by_how_long_ago_they_were() -> None:
 )
 def test_a_clock_is_right_or_said_to_be_wrong(ahead_ms: int | None, words: str) -> None:
     assert clock(ahead_ms) == words
+
+
+def test_whatever_is_typed_is_an_answer_or_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    for typed, told in ((b"\xff yes\nyes\n", True), (b"perhaps\n No \n", False), (b"maybe", None)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed), "utf-8"))
+        assert confirm("do it?") is told
+    monkeypatch.setattr(sys, "stdin", None)
+    assert confirm("do it?") is None

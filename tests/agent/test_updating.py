@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from agent import __version__
 from agent.api.errors import RefusedError
 from agent.api.update import StartAnew, UpdateView, is_later, newer_elsewhere
+from agent.host import own_program
 from agent.node.updating import Updates
 from tests.hosts.waiting import eventually
 
@@ -201,3 +203,13 @@ def test_versions_are_compared_by_their_numbers() -> None:
         assert not is_later(earlier, later), (earlier, later)
     told = newer_elsewhere([("ant", "0.10"), ("bee", ""), ("cat", "0.1"), ("dog", "0.9")], "0.2")
     assert [(each.hosts, each.version) for each in told] == [(("dog",), "0.9"), (("ant",), "0.10")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="another process begins there")
+def test_it_starts_anew_also_without_the_usual_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda _, words: begun.append(words))
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    own_program.start_anew(["agent", "--quiet"])
+    assert [each[-2:] for each in begun] == [["agent", "--quiet"]]

@@ -109,7 +109,13 @@ async def somebody_else(home: Home, said: bytes) -> AsyncIterator[None]:
         yield
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b'{"port":0,"token":"x"}', b"\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{}", b'{"port":0,"token":"x"}', b"\xff", b'{"place":"\xff"}'),
+        pytest.param(b'{"x":' + b"[" * 50_000, id="nested too deeply"),
+    ],
+)
 async def test_a_control_file_of_another_kind_is_not_understood(home: Home, content: bytes) -> None:
     home.prepare()
     (home.data / "control.json").write_bytes(content)

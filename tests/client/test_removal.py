@@ -39,3 +39,15 @@ def test_an_agent_ends_by_itself_however_long_that_takes_and_a_tray_is_ended(
             home.window_lock.write_text(f"{process.pid}\n")
         assert removal.end_windows(home, process.pid)
         assert process.wait(EVENTUALLY_S_MAX) == code
+
+
+def test_data_that_its_owner_has_laid_elsewhere_by_a_link_goes_too(tmp_path: Path) -> None:
+    home, large = Home.at(tmp_path / "home"), tmp_path / "large"
+    home.prepare()
+    for each in sorted(home.folders, reverse=True):
+        if each == home.data:
+            each.rename(large)
+            each.symlink_to(large)
+    (large / "file").write_text("private")
+    assert removal.delete_home(home) == []
+    assert not large.exists()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent import cli
-from agent.commands import exits
+from agent.commands import exits, me
 from tests.hosts.machine import COMMAND, WITHIN_S, Machine, Ran
 from tests.hosts.waiting import ended, wait_for
 from tests.style.source import REPOSITORY
@@ -146,3 +146,21 @@ def test_a_mark_at_its_beginning_and_another_name_do_no_harm(
     (here / "w.json").write_bytes(b"\xef\xbb\xbf" + json.dumps({"tasks": [TASK]}).encode())
     assert cli.main(["submit", "w.json", "--name", "x" * 128]) == exits.DONE
     assert capsys.readouterr().out.startswith("x" * 128 + " is accepted")
+
+
+def test_a_phrase_from_a_file_is_no_answer_to_a_question(birch: Machine) -> None:
+    told = birch.run("flock", "recover", told="nine words that are no phrase\n")
+    assert (told.code, told.out) == (exits.FAILED, "")
+    assert "no recovery phrase was given" not in told.err
+    for words in (("recover",), ("recover", "--check"), ("phrase", "--phrase")):
+        ran = birch.run("flock", *words, told=" \n")
+        assert (ran.code, ran.out) == (exits.FAILED, "")
+        assert ran.err.startswith("wingbeat: no recovery phrase was given")
+
+
+def test_where_there_is_no_input_there_is_no_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert me.run(["pair", "-"]) == exits.MISUSED
+    assert "this is no code" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -254,3 +255,17 @@ async def test_everybody_is_told_when_the_agent_stops(there: Serving, client: Li
     await stopping
     with pytest.raises(FileNotFoundError):
         await asyncio.open_unix_connection(place)
+
+
+async def test_everybody_is_told_also_where_the_control_file_stays(
+    there: Serving, client: LineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as change:
+        stays = Mock(side_effect=PermissionError("it stays"))
+        change.setattr("agent.control.server.remove_control_file", stays)
+        stopping = asyncio.create_task(there.server.stop())
+        assert (await client.heard())["params"] == {"reason": "the agent is stopping"}
+        assert await client.line() == b""
+        client.writer.close()
+        with pytest.raises(PermissionError):
+            await stopping

@@ -191,13 +191,23 @@ def test_who_made_a_dataset_last_is_told_first(backend: Backend) -> None:
     assert backend.made(key) == backend.made(other) == [made[1], made[2], made[0]]
 
 
-def test_a_content_of_another_size_in_the_folder_is_put_anew(
-    shared: Backend, tmp_path: Path
-) -> None:
+def test_a_content_of_another_size_is_put_anew(backend: Backend) -> None:
+    whole = uuid.uuid4().bytes
+    digest = hashlib.sha256(whole).hexdigest()
+    for content in (whole[:4], whole):
+        backend.put_content(digest, read_once(content), len(content))
+    assert fetched(backend, digest) == whole
+
+
+def test_a_content_that_is_not_there_is_told(backend: Backend) -> None:
+    with pytest.raises(BackendError):
+        fetched(backend, hashlib.sha256(uuid.uuid4().bytes).hexdigest())
+
+
+def test_a_content_that_is_put_anew_leaves_no_other_file(shared: Backend, tmp_path: Path) -> None:
     digest = hashlib.sha256(b"what it should be").hexdigest()
     for content in (b"half", b"what it should be"):
         shared.put_content(digest, read_once(content), len(content))
-    assert fetched(shared, digest) == b"what it should be"
     assert [path.name for path in (tmp_path / "shared").rglob("*") if path.is_file()] == [digest]
 
 

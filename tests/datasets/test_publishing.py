@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from agent.api.errors import ServiceError
 from agent.api.session import ProgramWaiting
 from agent.data.leave import NotAcceptedError
+from agent.execution.grants import Grants
 from agent.execution.programs import ProgramError
 from agent.node.agent import Agent
 from agent.paths import Home
@@ -98,6 +101,23 @@ async def test_what_is_decided_holds_only_where_it_can_be_written(tmp_path: Path
             await published.accept(name)
         assert name not in ant.live.look_for_programs()
         assert published.decision(name) == "refused"
+
+
+async def test_what_is_refused_does_not_run_also_where_its_leave_stays_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        published = ant.live.published
+        stays = Mock(side_effect=PermissionError("it stays"))
+        monkeypatch.setattr(Grants, "revoke", stays)
+        folder = a_program(tmp_path / "mine")
+        for change in (published.refuse, partial(published.forget, trial=False)):
+            name, _ = await published.publish(folder)
+            await published.accept(name)
+            assert name in ant.live.look_for_programs()
+            with pytest.raises(PermissionError, match="it stays"):
+                await change(name)
+            assert name not in ant.live.look_for_programs()
 
 
 async def test_what_is_published_at_once_all_arrives_and_is_kept(tmp_path: Path) -> None:

@@ -447,6 +447,11 @@ def test_a_list_of_files_has_a_limit(many: int, fault: str) -> None:
         encoded([Entry("a", 1, ANY)] * many, [])
 
 
+def test_no_more_empty_folders_are_kept_than_can_be_read_back() -> None:
+    with pytest.raises(NotKeepable, match="200000 empty folders"):
+        encoded([], ["a"] * 200_001)
+
+
 @pytest.mark.parametrize(
     ("listed", "fault"),
     [

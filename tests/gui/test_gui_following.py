@@ -494,3 +494,6 @@ def test_failures_are_sentences() -> None:
     assert [sentence_of(ClientError(each)) for each in said] == [
         *("The agent is gone.", "What?", "It is so!", "Done."),
     ]
+    told = (OSError("no such driver"), OSError(), OSError(13, "Not allowed", "a.csv"))
+    wanted = ["no such driver.", "OSError.", "a.csv: Not allowed."]
+    assert list(map(sentence_of, told)) == wanted

@@ -21,7 +21,7 @@ from agent.api.values import TaskState
 from agent.client import Home
 from agent.client.own_agent import OwnAgent
 from gui import hosting
-from gui.__main__ import _let_signals_in
+from gui.__main__ import _let_signals_in, main
 from gui.application import Application
 from gui.foreground import ANY_PROCESS, TOKEN, WAYLAND, TokenForeground, WindowsForeground
 from gui.hosting import Hosting
@@ -433,3 +433,12 @@ def test_a_session_that_ends_while_the_agent_begins_has_it_hand_back(
     may_begin.set()
     assert [each.partition(",")[0] for each in agent.stopped] == 2 * ["the session ends"]
     assert not hosted.hosts
+
+
+def test_without_a_screen_or_a_terminal_it_only_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WINGBEAT_HOME", str(tmp_path))
+    monkeypatch.setattr("gui.__main__._screen_there", lambda: False)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main([]) == 1

@@ -146,6 +146,11 @@ def test_a_table_is_cut_where_it_is_too_long(
     assert rows_of(written(tmp_path, "a.csv", "a\n1\n2\n")) == ([["a"], ["1"], ["2"]], True)
 
 
+def test_a_table_ends_before_a_cell_that_is_too_long(tmp_path: Path) -> None:
+    text = "a,b\n1,2\n3," + "x" * 131_073 + "\n5,6\n"
+    assert rows_of(written(tmp_path, "a.csv", text)) == ([["a", "b"], ["1", "2"]], False)
+
+
 def test_a_picture_is_shown_or_why_not(qtbot: QtBot, tmp_path: Path) -> None:
     image = QImage(30, 20, QImage.Format.Format_RGB32)
     image.fill(QColor("red"))

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.commands.depart import Account, accounts
+from agent import cli
+from agent.commands import depart, exits
+from agent.commands.depart import Account, Departed, accounts
 from agent.paths import VARIABLE
 from tests.hosts.machine import Machine
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
@@ -182,3 +184,20 @@ def test_only_agents_and_trays_of_that_folder_count(tmp_path: Path) -> None:
         Account(1000, 1001, (("HOME", "/home/a"),)),
         Account(1000, 1001, ((VARIABLE, "/srv/own"),)),
     ]
+
+
+@linux
+def test_who_did_not_depart_is_told_by_the_exit_code_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(depart, "accounts", lambda _: [])
+    for error, code in (("", exits.DONE), ("does not answer", exits.FAILED)):
+        done = [Departed(account="ada"), Departed(account="bea", error=error)]
+        monkeypatch.setattr(depart, "_all_departed", lambda *_, done=done: iter(done))
+        for words in (["--json"], []):
+            assert cli.main(["depart", "--everybody", "/opt/wingbeat", *words]) == code
+            told = capsys.readouterr()
+            assert error in (told.out if words else told.err)
+            if words:
+                assert [each["error"] for each in json.loads(told.out)["accounts"]] == ["", error]

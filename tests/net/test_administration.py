@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.errors import MembershipError, WantsPhraseError
+from agent.api.errors import MembershipError, NotKeptError, WantsPhraseError
 from agent.net import certificates, charter, joining, recovery
 from agent.net.acts import ADMINISTRATOR, EXPELLED, HELPER, KEEPER, OPERATOR, Act
 from agent.net.administration import (
@@ -201,6 +201,22 @@ async def test_a_keeper_that_is_none_any_more_lets_go_of_the_key(
     assert not second.keeper
     assert not (tmp_path / "b" / AUTHORITY_KEY_FILE).exists()
     assert second.node_id in [each.node_id for each in keeper.roster.members()]
+
+
+async def test_a_key_that_cannot_be_removed_is_let_go_of_later(
+    tmp_path: Path, keeper: Membership, second: Membership
+) -> None:
+    await appoint(keeper, second.node_id, KEEPER, keeper.phrase, withdraw=True)
+    place = tmp_path / "b" / AUTHORITY_KEY_FILE
+    place.unlink()
+    place.mkdir()
+    with pytest.raises(NotKeptError, match="cannot remove"):
+        await second.merge_roster(keeper.roster.to_bytes())
+    with pytest.raises(NotKeptError, match="cannot remove"):
+        await second.keep_roster()
+    place.rmdir()
+    await second.keep_roster()
+    assert not second.keeper
 
 
 def test_the_key_lies_in_the_key_store_where_there_is_one(tmp_path: Path) -> None:

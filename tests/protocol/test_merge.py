@@ -346,6 +346,22 @@ def test_a_table_keeps_no_message_for_the_entries_in_it() -> None:
     assert sys.getrefcount(message) == before
 
 
+@pytest.mark.parametrize("where", ["workflow", "task"])
+def test_a_table_keeps_no_message_for_the_entries_in_a_workflow(where: str) -> None:
+    more = run_with(b"\x01").more
+    task = TaskSpec("t", "t", "copy", more=more if where == "task" else {})
+    own = more if where == "workflow" else {}
+    spec = WorkflowSpec(
+        "w", "w", (1, 0), "ant", "ada", (task, TaskSpec("u", "u", "copy")), more=own
+    )
+    message = content(Workflow(spec, PriorityWish(0, "ant", 50)))
+    held = Table(Settings())
+    before = sys.getrefcount(message)
+    held.join([msgspec.msgpack.decode(message, type=Workflow)])
+    assert held.workflows["w"].spec == spec
+    assert sys.getrefcount(message) == before
+
+
 def test_names_of_outputs_travel_with_a_run_where_there_are_not_too_many() -> None:
     run = Run(1, 1, "a", 1, Claim(1, (1, 0), "a"), 0)
     named = with_output_names(run, ("top.txt", "", 300 * "x"))

@@ -223,3 +223,8 @@ def test_what_a_run_carries_of_its_times(
         each = Run(*(1, 1, each.host, 1, each.claim, 1), phase=phase, stamp=(at_ms, 0), more=more)
     assert (started_ms(each), held_ms(each)) == (started, held)
     assert each.more.items() >= carried(Cancelled()).items()
+
+
+def test_of_a_task_that_nobody_knows_there_are_no_times() -> None:
+    with pytest.raises(KeyError):
+        times_of_task("unknown", Table(Settings()))

@@ -82,6 +82,16 @@ def test_what_lies_too_deep_is_refused_as_an_output(deep: Path) -> None:
     assert length_of(str(deep)) == 0, "it is behind too long a path"
 
 
+def test_of_a_link_in_the_place_of_a_folder_only_the_link_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / "owner").mkdir()
+    (tmp_path / "owner" / "file").write_text("precious")
+    link = tmp_path / "run-1"
+    link.symlink_to(tmp_path / "owner")
+    delete_tree(link)
+    assert not link.is_symlink()
+    assert (tmp_path / "owner" / "file").read_text() == "precious"
+
+
 def test_nobody_follows_a_link_to_delete(tmp_path: Path) -> None:
     owner = tmp_path / "owner"
     owner.mkdir()

@@ -87,6 +87,21 @@ def test_it_is_told_after_a_start_and_belongs_to_its_owner(tmp_path: Path) -> No
     assert [each.name for each in tmp_path.glob(f"{FILE}.damaged-*")]
 
 
+def test_what_is_kept_is_counted_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = random.Random(1).randbytes(1_000)
+    with closing(KeptLogs.open(tmp_path / FILE)) as kept:
+        for _ in range(3):
+            kept.keep([piece(0, data)])
+        assert kept.size_bytes == len(packed(data)) == kept.size_of(["t"])
+        with monkeypatch.context() as change:
+            change.setattr("time.time", lambda: 2.0**70)  # too large a number for the second
+            with pytest.raises(OverflowError):
+                kept.keep([piece(0, data)])
+        assert kept.size_bytes == len(packed(data)) == kept.size_of(["t"])
+        kept.remove(["t"])
+        assert kept.size_bytes == 0
+
+
 def test_the_logs_that_were_told_of_longest_ago_make_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,10 +30,10 @@ from agent.api.administration import (
 from agent.api.flock import EXPEL, Expel, Expelled
 from agent.api.people import Unpair
 from agent.api.rpc import ErrorCode, Method, R
-from agent.client import BlockingClient, RequestError
+from agent.client import BlockingClient, ClientError, RequestError
 from agent.commands.asking import fail, tell, with_client
 from agent.commands.parsing import Options, argument, command, misuse
-from agent.commands.showing import confirm, phrase_lines, show_lines
+from agent.commands.showing import confirm, phrase_lines, show_lines, typed_line
 
 PHRASE = argument(
     "--phrase",
@@ -126,10 +126,11 @@ def _expelled(done: Expelled) -> list[str]:
 @with_client
 def recover(options: Options, client: BlockingClient) -> int:
     """Take the flock by its phrase, which is read from standard input, or only check that; before
-    the first a person is asked, except with ``--json``. Return the exit code, that of a failure
-    where the person says no."""
+    the first a person at a terminal is asked, except with ``--json``. Return the exit code, that of
+    a failure where the person says no or gives no phrase."""
     question = "make this machine the flock's only administrator, and all others operators?"
-    if not options.check and not options.json and confirm(question) is False:
+    asks = _is_typed() and not options.check and not options.json
+    if asks and not confirm(question):
         return fail(options, "nothing was done")
     phrase = _read_phrase()
     recovered = client.call(RECOVER, Recover(phrase, options.check))
@@ -187,8 +188,7 @@ def signed(
         try:
             answer = client.call(method, asking)
         except RequestError as error:
-            typed = sys.stdin is not None and sys.stdin.isatty() and not options.phrase
-            if error.code != ErrorCode.PHRASE_WANTED or not typed:
+            if error.code != ErrorCode.PHRASE_WANTED or options.phrase or not _is_typed():
                 raise
             show_lines([str(error)])
             answer = client.call(method, replace(wanted, phrase=_read_phrase()))
@@ -197,12 +197,16 @@ def signed(
     return with_client(asked)(options)
 
 
+def _is_typed() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def _read_phrase() -> str:
-    if sys.stdin is None:
-        return ""
-    if sys.stdin.isatty():
-        return getpass.getpass("recovery phrase: ")[:200]
-    return sys.stdin.readline(200).strip()
+    """Raises ``ClientError`` for an empty one: the agent could only say that it is not the phrase."""
+    phrase = getpass.getpass("recovery phrase: ")[:200] if _is_typed() else typed_line()
+    if not phrase.strip():
+        raise ClientError("no recovery phrase was given: it is a line of standard input")
+    return phrase.strip()
 
 
 def _told(acted: Acted, is_now: str) -> list[str]:

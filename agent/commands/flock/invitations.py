@@ -13,7 +13,7 @@ from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, fail, with_client
 from agent.commands.parsing import Options, argument, command
-from agent.commands.showing import moment, show_json, show_lines, show_verbatim
+from agent.commands.showing import moment, show_json, show_lines, show_verbatim, typed_line
 from agent.regular_files import open_regular
 
 INVITATION_LENGTH_MAX = 4_096
@@ -122,8 +122,7 @@ def invitation_in(text: str) -> str:
             raise OSError(EBADF, "there is none")
         if sys.stdin.isatty():
             show_lines(["paste the invitation, then press Enter:"])
-            line = sys.stdin.buffer.readline(2 * INVITATION_LENGTH_MAX)
-            return line.decode("utf-8", "replace")
+            return typed_line(2 * INVITATION_LENGTH_MAX)
         return sys.stdin.buffer.read(2 * INVITATION_LENGTH_MAX).decode("utf-8", "replace")
     try:
         names_file = text.endswith(INVITATION_SUFFIX) or Path(text).is_file()

@@ -82,8 +82,8 @@ class PostgresqlBackend:
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
         """Write a content in the pieces that ``read`` returns until one is empty, all of it or
-        nothing, but no piece over one that is there; do nothing when the content is there already
-        in this size. Raise ``BackendError`` when the server fails, and whatever ``read`` raises."""
+        nothing, in place of one of another size; do nothing when the content is there already in
+        this size. Raise ``BackendError`` when the server fails, and whatever ``read`` raises."""
         with self._asking() as database:
             known = database.execute(
                 "SELECT COALESCE(SUM(length(data)), 0), COUNT(*) FROM wingbeat_content"
@@ -92,6 +92,7 @@ class PostgresqlBackend:
             ).fetchone()
             if known is not None and known[1] and known[0] == size_bytes:
                 return
+            database.execute("DELETE FROM wingbeat_content WHERE digest = %s", (digest,))
             number = 0
             while (piece := read()) or not number:
                 database.execute(
@@ -103,9 +104,8 @@ class PostgresqlBackend:
                     break
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
-        """Hand a content to ``write`` piece by piece; never call it, and raise nothing, when the
-        content is not there. Raise ``BackendError`` when the server cannot be asked, and whatever
-        ``write`` raises."""
+        """Hand a content to ``write`` piece by piece; raise ``BackendError`` when it is not there or
+        the server cannot be asked, and whatever ``write`` raises."""
         with self._asking() as database:
             number = 0
             while True:
@@ -113,6 +113,8 @@ class PostgresqlBackend:
                     "SELECT data FROM wingbeat_content WHERE digest = %s AND piece = %s",
                     (digest, number),
                 ).fetchone()
+                if found is None and not number:
+                    raise BackendError(f"the database for datasets has no content {digest}.")
                 if found is None:
                     return
                 write(bytes(found[0]))

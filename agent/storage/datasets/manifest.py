@@ -159,11 +159,13 @@ _decoder = msgspec.msgpack.Decoder(Manifest)
 
 def encoded(entries: list[Entry], empty: list[str]) -> tuple[Manifest, bytes]:
     """Return the manifest of these files and empty folders, sorted, and its bytes; raise
-    ``NotKeepable`` for too many files, and for paths that are impossible on some system or twice
-    there."""
+    ``NotKeepable`` for too many files or empty folders, and for paths that are impossible on some
+    system or twice there."""
     manifest = Manifest(tuple(sorted(entries)), tuple(sorted(empty)))
     if len(entries) > FILES_MAX:
         raise NotKeepable(f"it has more than {FILES_MAX} files: pack them into one.")
+    if len(empty) > FILES_MAX:
+        raise NotKeepable(f"it has more than {FILES_MAX} empty folders: pack them into a file.")
     _judge(manifest)
     return manifest, _encode(manifest)
 
