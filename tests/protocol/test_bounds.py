@@ -60,6 +60,7 @@ def test_of_what_leaves_the_table_the_last_words_count_that_an_honest_node_may_s
     ended = TaskLife("T1", Life(runs=(replace(RUN, revision=2, phase=Terminated()),)))
     before = [TaskLife("T1", Life(runs=(RUN,)))]
     assert with_last_words(WORK, before, (ended, replace(ended, task="other"))) == [ended]
+    assert with_last_words(WORK, before, ()) == before
     assert with_last_words(WORK, [], (TaskLife("T1", Life(MOST + 1)),)) == []
 
 
