@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent.protocol import admission, quotas
 from agent.protocol.admission import fault_of
 from agent.protocol.clock import Instant
-from agent.protocol.core import Core
+from agent.protocol.core import Core, Peer
 from agent.protocol.events import Submit
 from agent.protocol.incarnations import RAISED_AGAIN_S, SEEN_MAX, Incarnations
 from agent.protocol.messages import Capabilities, Status
@@ -215,9 +215,11 @@ def test_of_runs_those_that_succeeded_have_room_then_the_latest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(quotas, "RUNS_OF_A_WORKFLOW_BYTES", 0)
-    monkeypatch.setattr(quotas, "RUNS_OF_A_TASK_BYTES", 700)
-    full = Full(known())
-    ended = replace(RUN, phase=Terminated())
+    monkeypatch.setattr(quotas, "RUNS_OF_A_TASK_BYTES", 350)
+    two = replace(WORK, spec=replace(SPEC, tasks=(task("T1"), task("T2"))))
+    table = Table(Settings())
+    table.join([two], [TaskLife("T2", Life(runs=(replace(RUN, host="bee"),)))])
+    full, ended = Full(table), replace(RUN, phase=Terminated())
     old, new, latest = (
         replace(RUN, attempt=at_ms, claim=Claim(1, (at_ms, 0), "ant")) for at_ms in (2, 3, 4)
     )
@@ -308,7 +310,9 @@ def test_who_names_claims_that_nobody_made_is_not_heeded(rivals: int) -> None:
     assert found.named("T1", "bee", Claim(1, (9, 0), "cat0"))
     assert found.all() == (("bee",) if rivals > 1 else ())
     later(core, 1_799)
-    assert found.named("T1", "bee", Claim(1, (10, 0), "cat0"))
+    assert found.named("T2", "bee", Claim(1, (10, 0), "cat0"))
+    later(core, 1_800)
+    assert not found.named("T3", "bee", Claim(1, (11, 0), "cat0"))
 
 
 def test_who_names_claims_that_were_made_is_heeded() -> None:
@@ -320,6 +324,12 @@ def test_who_names_claims_that_were_made_is_heeded() -> None:
         found.asked("T1", claim)
     later(core, 6)
     assert not found.named("T1", "bee", claims[3])
+    found.asked("T1", claims[3])
+    for claim in claims:
+        found.named("T1", "bee", replace(claim, host="dog"))
+    later(core, 6)
+    assert found.named("T1", "bee", replace(CLAIM, host="dog"))
+    assert found.all() == (), "of one rival alone"
 
 
 def status(**told: Any) -> Status:
@@ -362,3 +372,16 @@ def test_a_later_start_that_peers_saw_is_taken_while_nothing_runs_and_not_over_a
     later(core, RAISED_AGAIN_S)
     assert found.to_take() == core.incarnation + 6
     assert (SEEN_MAX, RAISED_AGAIN_S) == (2**51, 60.0)
+
+
+def test_who_is_linked_tells_itself_when_it_started() -> None:
+    core = Stage("ant", "bee").flock().living()["ant"]._core
+    found = Incarnations(core, lambda: False)
+    known = found.newest("bee")
+    found.told(status(neighbours={"bee": known + 5}))
+    assert found.newest("bee") == known > 0
+    del core.peers["bee"]
+    found.told(status(neighbours={"bee": known + 5}))
+    assert found.newest("bee") == known + 5
+    core.peers["bee"] = cast("Peer", None)
+    assert found.newest("bee") == known
