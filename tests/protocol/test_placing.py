@@ -18,10 +18,12 @@ from agent.protocol.policy.availability import (
 from agent.protocol.policy.best_fit import SCORE_MAX, BestFit, CorrectedBestFit
 from agent.protocol.policy.central import FailureRate, LastingReplication2
 from agent.protocol.policy.competition import Competition
+from agent.protocol.policy.lasting import half_s, in_steps, much_likelier, survival
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
 from agent.protocol.policy.reaching import Lasting, length_s, rate, reach, worth
 from agent.protocol.policy.refraining import STRATEGIES, neighbours
 from tests.bench.policies import RULES
+from tests.certain import certain
 from tests.sim.queues import Queues, hosts, work
 from tests.sim.rings import Ring
 
@@ -87,6 +89,35 @@ def test_longer_tasks_are_reached_for_by_fewer_and_all_by_somebody(
     in_order = [reached[each] for each in sorted(waiting, reverse=True)]
     assert in_order == sorted(in_order)
     assert all(each >= found[0] for each in in_order)
+
+
+@pytest.mark.parametrize(
+    ("curve", "seconds", "chance"),
+    [
+        ((900, 600, 300), 0, 1.0),
+        ((900, 600, 300), -5, 1.0),
+        ((900, 600, 300), 300, 0.9**0.5),
+        ((900, 600, 300), 1_800, 0.6),
+        ((900, 600, 300), 7_200, 0.3),
+        ((900, 600, 300), 12_600, 0.15),
+        ((600, 900, 300), 1_800, 0.6),
+        ((0, 0, 0), 600, 0.001),
+        ((), 5, 0.9),
+        ((900, 600), 5, 0.9),
+    ],
+)
+def test_how_likely_a_machine_stays_falls_evenly_between_what_it_tells(
+    curve: tuple[int, ...], seconds: float, chance: float
+) -> None:
+    assert survival(curve, seconds) == pytest.approx(chance)
+
+
+def test_when_a_machine_is_as_likely_needed_as_free() -> None:
+    assert certain(half_s((900, 600, 300))) == pytest.approx(3_220, abs=30)
+    assert half_s((900, 600, 500)) is not None
+    assert half_s((900, 600, 501)) is half_s(()) is None
+    assert [in_steps(each) for each in (0.0, 0.52, 0.53, 1.0)] == [0, 10, 11, 20]
+    assert (much_likelier(0.62, 0.5), much_likelier(0.59, 0.5)) == (True, False)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=str)
