@@ -134,7 +134,7 @@ def test_one_run_that_took_long_makes_no_slow_host() -> None:
         (4, 1.5, 0.5, 2.378),
         (16, 0.1, 0.0, 1.0),
         (16, 0.16, 0.0, 1.114),
-        (900, 0.16, 0.0, 1.114),
+        (900, 2.0, 0.5, 3.744),
     ],
 )
 def test_what_may_be_chance_tells_nothing_and_nobody_is_beyond_all_measure(
