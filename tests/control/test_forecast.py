@@ -102,7 +102,7 @@ def test_no_more_begin_together_than_have_a_seat_of_the_flock(
 def test_the_longest_path_goes_first_and_unknown_lengths_count_as_usual() -> None:
     steps = [step("short", s=1.0), step("long", s=6.0), step("head", s=2.0), step("tail", "head")]
     assert [each.spec.task for each in in_order(steps)] == ["head", "tail", "long", "short"]
-    both = [step("d", "b", "c"), step("b", "a"), step("c", "a", s=9.0), step("a", "elsewhere")]
+    both = [step("d", "b", "c"), step("b", "a"), step("c", "a", s=19.0), step("a", "elsewhere")]
     assert [each.spec.task for each in in_order(both)] == ["a", "c", "b", "d"]
     assert Step(task("a"), NEVER).usual_ms == EXPECTED_MS
     assert Step(task("a"), Length(0.5)).usual_ms == 500
