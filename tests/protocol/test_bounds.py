@@ -20,6 +20,7 @@ from agent.protocol.names import fault_of_name, visible
 from agent.protocol.obstructors import FORGIVEN_AFTER_S, PATIENCE_S, Obstructors
 from agent.protocol.output_names import output_names, with_output_names
 from agent.protocol.quotas import COUNTED_ANEW_S, Quotas, Told
+from agent.protocol.reasons import Opaque
 from agent.protocol.records import (
     COUNTER_SANE_MAX,
     SUBMITTED_FAR,
@@ -385,3 +386,35 @@ def test_who_is_linked_tells_itself_when_it_started() -> None:
     assert found.newest("bee") == known + 5
     core.peers["bee"] = cast("Peer", None)
     assert found.newest("bee") == known
+
+
+def test_of_each_task_the_last_moves_are_kept() -> None:
+    core = a_core()
+    core.table.join([WORK])
+    for number in range(40):
+        core.note("T1", Opaque(str(number)))
+    assert [each.what for each in core.story("T1")] == [Opaque(str(n)) for n in range(16, 40)]
+    assert core.settings.story_entries_max == 24
+
+
+def test_the_stories_of_so_many_tasks_are_kept() -> None:
+    core = a_core()
+    for number in range(20_001):
+        core.note(f"T{number}", Opaque(""))
+    assert [len(core.story(each)) for each in ("T0", "T1", "T20000")] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("ahead_ms", "median_ms"),
+    [((), None), ((7,), None), ((7, 3), 3), ((-7, 3), 0), ((7, 3, 5), 3), ((9, 7, 3, 5), 5)],
+)
+def test_the_clock_of_the_flock_is_the_one_in_the_middle_where_half_are_heard(
+    ahead_ms: tuple[int, ...], median_ms: int | None
+) -> None:
+    core = a_core()
+    core.set_now(Instant(100.0, 1_000), "")
+    core.members = dict.fromkeys(["ant", "bee", "cat", "dog", "elk"])
+    for node, ahead in zip(("bee", "cat", "dog", "elk"), ahead_ms, strict=False):
+        core.peers[node] = Peer(node, 0.0, 0.0, 0.5, wall_ahead_ms=ahead, greeted=True)
+    core.peers["fox"] = Peer("fox", 0.0, 0.0, 0.5, wall_ahead_ms=99)
+    assert core.flock_wall_ms() == (None if median_ms is None else 1_000 + median_ms)

@@ -61,7 +61,8 @@ def test_a_bound_for_how_long_a_host_stays_needs_77_times() -> None:
     task = Waiting(1.0)
     assert LastingReplication2().score(task, few) == 0
     assert LastingReplication2().score(task, enough) == 1.0
-    assert LastingReplication2().score(task, host(*range(1, 301))) > 5
+    assert LastingReplication2().score(task, host(*range(1, 301))) == 8.0
+    assert LastingReplication2().score(task, host(*range(1, 1_001))) == 36.0
 
 
 def test_what_had_run_for_longer_than_was_said_is_longer() -> None:
