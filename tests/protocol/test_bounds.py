@@ -25,6 +25,7 @@ from agent.protocol.records import (
     COUNTER_SANE_MAX,
     SUBMITTED_FAR,
     Claim,
+    Dataset,
     Life,
     PriorityWish,
     Pruning,
@@ -418,3 +419,10 @@ def test_the_clock_of_the_flock_is_the_one_in_the_middle_where_half_are_heard(
         core.peers[node] = Peer(node, 0.0, 0.0, 0.5, wall_ahead_ms=ahead, greeted=True)
     core.peers["fox"] = Peer("fox", 0.0, 0.0, 0.5, wall_ahead_ms=99)
     assert core.flock_wall_ms() == (None if median_ms is None else 1_000 + median_ms)
+
+
+def test_of_unfinished_work_is_told_which_programs_come_with_it() -> None:
+    table = Table(Settings())
+    brings, folder = task("T2", published=Dataset("folder", 1)), Dataset("folder", 1)
+    table.join([replace(WORK, spec=replace(SPEC, tasks=(task("T1"), brings)))])
+    assert list(table.bringing()) == [(brings, folder, "ana")]

@@ -88,6 +88,24 @@ def test_rules_say_whether_an_unknown_task_is_asked_for(rules: str, asked: int) 
     assert flock_rules[rules].placing is not None
 
 
+def begun(
+    name: str,
+    stage: Stage = Stage.RUNNING,
+    permille: int = 0,
+    passed: int = 40,
+    checkpoint: object = None,
+    once: bool = False,
+) -> SimpleNamespace:
+    return SimpleNamespace(
+        task=name,
+        spec=task(name, more=with_needs((), (), once=once)),
+        stage=stage,
+        permille=permille,
+        passed_ms=lambda _: passed,
+        run=SimpleNamespace(more={}, checkpoint=checkpoint),
+    )
+
+
 def given_back(
     *names: str, ready: bool = False, urgent: bool = False, just_begun: float = 0.05, **own: Any
 ) -> list[str]:
@@ -97,19 +115,8 @@ def given_back(
     for each in free:
         each.take = partial(setattr, each, "open", False)
     found: list[str] = []
-    once, lost = own.pop("once", False), own.pop("lost", 0)
-    told: dict[str, Any] = {"permille": 0, "passed": 40, "checkpoint": None, **own}
-    runs = {
-        name: SimpleNamespace(
-            task=name,
-            spec=task(name, more=with_needs((), (), once=once)),
-            stage=told.get("stage", Stage.RUNNING),
-            permille=told["permille"],
-            passed_ms=lambda _: told["passed"],
-            run=SimpleNamespace(more={}, checkpoint=told["checkpoint"]),
-        )
-        for name in names
-    }
+    lost = own.pop("lost", 0)
+    runs = {name: begun(name, **own) for name in names}
     broken = Run(1, 1, "acor", 1, Claim(1, (1, 0), "acor"), 1, phase=Evicted())
     core = SimpleNamespace(
         me="here",
@@ -144,7 +151,7 @@ def given_back(
         (True, {}),
         (False, {"ready": True}),
         (False, {"urgent": True}),
-        (False, {"just_begun": 0.0}),
+        (False, {"just_begun": 0.0, "checkpoint": object()}),
         (False, {"once": True}),
         (False, {"lost": 1}),
         (False, {"stage": Stage.STARTING}),
