@@ -1,9 +1,18 @@
 """Late claims: what has just begun moves to a better machine that becomes free, once, and never runs twice."""
 
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from agent.protocol.needs import with_needs
+from agent.protocol.own_run import Stage
 from agent.protocol.policy import flock_rules
 from agent.protocol.policy.late_claims import ENOUGH, STRATEGIES, ClaimOfSource
+from agent.protocol.records import Claim, Evicted, Life, Run
+from agent.protocol.takeovers import TakeOvers
+from tests.protocol.stage import task
 from tests.protocol.test_flock_policy import LASTING, PASSING, after, choose, core_of, tell
 from tests.sim.lan import Flock, Step
 
@@ -77,3 +86,83 @@ def test_rules_say_whether_an_unknown_task_is_asked_for(rules: str, asked: int) 
     node._unknown.ask(["nobody/0"])
     assert core_of(flock, 0).counters.get("unknown task", 0) == asked
     assert flock_rules[rules].placing is not None
+
+
+def begun(
+    name: str,
+    stage: Stage = Stage.RUNNING,
+    permille: int = 0,
+    passed: int = 40,
+    checkpoint: object = None,
+    once: bool = False,
+) -> SimpleNamespace:
+    return SimpleNamespace(
+        task=name,
+        spec=task(name, more=with_needs((), (), once=once)),
+        stage=stage,
+        permille=permille,
+        passed_ms=lambda _: passed,
+        run=SimpleNamespace(more={}, checkpoint=checkpoint),
+    )
+
+
+def given_back(
+    *names: str, ready: bool = False, urgent: bool = False, just_begun: float = 0.05, **own: Any
+) -> list[str]:
+    """What a host gives back that has these runs while two others are free, one of them as good as it
+    and one better, with room for one task each."""
+    free = [SimpleNamespace(node=node, open=True) for node in ("as good", "better")]
+    for each in free:
+        each.take = partial(setattr, each, "open", False)
+    found: list[str] = []
+    lost = own.pop("lost", 0)
+    runs = {name: begun(name, **own) for name in names}
+    broken = Run(1, 1, "acor", 1, Claim(1, (1, 0), "acor"), 1, phase=Evicted())
+    core = SimpleNamespace(
+        me="here",
+        now_s=100.0,
+        stopping=False,
+        rule=SimpleNamespace(placing=SimpleNamespace(just_begun=just_begun)),
+        lengths=SimpleNamespace(of=lambda *_: SimpleNamespace(q50_ms=1_000)),
+        table=SimpleNamespace(
+            ready=["waits"] * ready,
+            specs={"waits": task("waits")},
+            interactive=lambda _: urgent,
+            lives={name: Life(runs=(broken,) * lost) for name in names},
+        ),
+    )
+    plan = SimpleNamespace(
+        has_place=lambda _: True, room=lambda _: [each for each in free if each.open]
+    )
+    scores = {"here": 1, "as good": 1, "better": 2}
+    parts: list[Any] = [
+        core,
+        SimpleNamespace(mine=runs, give_back=lambda tasks, _: found.extend(tasks)),
+        SimpleNamespace(seat_plan=lambda: plan),
+        SimpleNamespace(score=scores.__getitem__, of=lambda _, node: node),
+    ]
+    TakeOvers(*parts).on_tick()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("gives", "told"),
+    [
+        (True, {}),
+        (False, {"ready": True}),
+        (False, {"urgent": True}),
+        (False, {"just_begun": 0.0, "checkpoint": object()}),
+        (False, {"once": True}),
+        (False, {"lost": 1}),
+        (False, {"stage": Stage.STARTING}),
+        (False, {"passed": 50}),
+        (False, {"permille": 50}),
+        (True, {"permille": 900, "checkpoint": object()}),
+    ],
+)
+def test_what_may_be_taken_over(gives: bool, told: dict[str, Any]) -> None:
+    assert given_back("T", **told) == ["T"] * gives
+
+
+def test_each_goes_to_another_better_host() -> None:
+    assert given_back("T1", "T2") == ["T1"], "one that is only as good is not better"

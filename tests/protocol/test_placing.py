@@ -1,20 +1,29 @@
 """The documents' rules of who runs what: their formulas, and what becomes of them among many hosts."""
 
-from math import exp
+from math import exp, log
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.protocol.policy.availability import Repairs, lifetime, of_group, reachable
+from agent.protocol.policy.availability import (
+    Repairs,
+    by_copies,
+    least_copies,
+    lifetime,
+    of_group,
+    reachable,
+)
 from agent.protocol.policy.best_fit import SCORE_MAX, BestFit, CorrectedBestFit
 from agent.protocol.policy.central import FailureRate, LastingReplication2
 from agent.protocol.policy.competition import Competition
+from agent.protocol.policy.lasting import half_s, in_steps, much_likelier, survival
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
 from agent.protocol.policy.reaching import Lasting, length_s, rate, reach, worth
 from agent.protocol.policy.refraining import STRATEGIES, neighbours
 from tests.bench.policies import RULES
+from tests.certain import certain
 from tests.sim.queues import Queues, hosts, work
 from tests.sim.rings import Ring
 
@@ -52,7 +61,8 @@ def test_a_bound_for_how_long_a_host_stays_needs_77_times() -> None:
     task = Waiting(1.0)
     assert LastingReplication2().score(task, few) == 0
     assert LastingReplication2().score(task, enough) == 1.0
-    assert LastingReplication2().score(task, host(*range(1, 301))) > 5
+    assert LastingReplication2().score(task, host(*range(1, 301))) == 8.0
+    assert LastingReplication2().score(task, host(*range(1, 1_001))) == 36.0
 
 
 def test_what_had_run_for_longer_than_was_said_is_longer() -> None:
@@ -80,6 +90,35 @@ def test_longer_tasks_are_reached_for_by_fewer_and_all_by_somebody(
     in_order = [reached[each] for each in sorted(waiting, reverse=True)]
     assert in_order == sorted(in_order)
     assert all(each >= found[0] for each in in_order)
+
+
+@pytest.mark.parametrize(
+    ("curve", "seconds", "chance"),
+    [
+        ((900, 600, 300), 0, 1.0),
+        ((900, 600, 300), -5, 1.0),
+        ((900, 600, 300), 300, 0.9**0.5),
+        ((900, 600, 300), 1_800, 0.6),
+        ((900, 600, 300), 7_200, 0.3),
+        ((900, 600, 300), 12_600, 0.15),
+        ((600, 900, 300), 1_800, 0.6),
+        ((0, 0, 0), 600, 0.001),
+        ((), 5, 0.9),
+        ((900, 600), 5, 0.9),
+    ],
+)
+def test_how_likely_a_machine_stays_falls_evenly_between_what_it_tells(
+    curve: tuple[int, ...], seconds: float, chance: float
+) -> None:
+    assert survival(curve, seconds) == pytest.approx(chance)
+
+
+def test_when_a_machine_is_as_likely_needed_as_free() -> None:
+    assert certain(half_s((900, 600, 300))) == pytest.approx(3_220, abs=30)
+    assert half_s((900, 600, 500)) is not None
+    assert half_s((900, 600, 501)) is half_s(()) is None
+    assert [in_steps(each) for each in (0.0, 0.52, 0.53, 1.0)] == [0, 10, 11, 20]
+    assert (much_likelier(0.62, 0.5), much_likelier(0.59, 0.5)) == (True, False)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=str)
@@ -115,6 +154,34 @@ def test_the_chance_of_a_result_grows_with_its_holders() -> None:
     assert lasts[0].until_lost_s == pytest.approx(1e6)
     assert lasts[0].until_lost_s < lasts[1].until_lost_s < lasts[2].until_lost_s
     assert all(0 < each <= 1 for last in lasts for each in last.answered)
+
+
+def test_of_two_that_come_back_bare_each_state_is_left_as_often_as_it_is_come_to() -> None:
+    """Whole, one away, one bare: the time in each follows from what is told, and has to balance."""
+    up_s, down_s, repairs = 1_000.0, 95.0, Repairs(27, 0.1, 300)
+    news_s = 3 + log(log(27))
+    repaired = 1 / (10 + news_s) + 1 / (exp(2 * 0.3465 + 300 * 0.002448 + 0.3851) + news_s)
+    found = lifetime(2, up_s, down_s, repairs)
+    one, both = (share * found.until_lost_s for share in found.answered)
+    whole = 2 * one - found.until_lost_s
+    bare, away = both - whole, found.until_lost_s - both
+    assert whole * 2 / up_s == pytest.approx(1 + bare * repaired)
+    assert away * (1 / up_s + 1 / (down_s + 5)) == pytest.approx(whole * 2 / up_s + bare / up_s)
+    assert bare * (2 / up_s + repaired) == pytest.approx(away / (down_s + 5))
+
+
+def test_so_many_copies_are_made_that_one_can_be_had() -> None:
+    shares = by_copies([0.5, 0.9, 0.6], 9)
+    assert shares == pytest.approx((2 / 3, (0.95 + 0.8 + 0.96) / 3, 0.98))
+    assert by_copies([0.5, 0.9, 0.6], 2) == shares[:2]
+    for goal, at_least, copies in (
+        (shares[1], 1, 2),
+        (shares[1], 3, 3),
+        (0.1, 1, 1),
+        (0.99, 2, 3),
+        (0.99, 5, 5),
+    ):
+        assert least_copies(shares, goal, at_least) == copies
 
 
 def test_neighbours_lie_around_a_place_of_the_ring() -> None:

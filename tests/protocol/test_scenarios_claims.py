@@ -6,10 +6,12 @@ staged by letting owners leave at the same instant: each node then believes that
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.claims import CONTESTED_S
-from agent.protocol.records import Claim, TaskState
+from agent.protocol.records import Claim, Evicted, Life, Run, TaskState
 from tests.protocol.stage import Stage, both_ways, task
 from tests.protocol.stage_machines import NAMES, Course
 
@@ -208,3 +210,27 @@ def test_what_a_rival_does_not_take_is_claimed_again() -> None:
     assert "T1" not in stage.living()["acor"].claims.open
     stage.play(0.1)
     assert "T1" in stage.living()["acor"].claims.open
+
+
+def in_a_line() -> Stage:
+    """Pato alone hears both of the others."""
+    return at_their_desks("acor", "pato", "grifo", links=[("acor", "pato"), ("pato", "grifo")])
+
+
+def test_new_work_is_passed_on_and_who_passes_it_on_wants_no_receipt() -> None:
+    stage = in_a_line()
+    stage.submit("acor", "bread", task("T1")).play(0.1)
+    assert "T1" in stage.living()["grifo"].table.specs
+    receipts = [entry for entry in stage.entries if isinstance(entry.what, msg.Stored)]
+    assert [(each.who, each.to) for each in receipts] == [("pato", ("acor",))]
+
+
+def test_what_a_claim_tells_of_its_task_is_passed_on_at_once() -> None:
+    stage = in_a_line()
+    submitted_before(stage, "T1", at="pato")
+    claim = Claim(1, (stage.origin_ms, 0), "acor")
+    life = Life(runs=(Run(1, 1, "acor", 1, claim, 1, phase=Evicted()),))
+    offer = msg.ClaimOffer("T1", replace(claim, stamp=(stage.origin_ms + 1, 0)), life)
+    stage._hand("pato", ev.Received("acor", msg.TryDequeue((offer,))))
+    stage.play(0.05)
+    assert stage.living()["grifo"].table.life("T1").runs == life.runs

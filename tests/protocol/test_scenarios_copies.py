@@ -163,7 +163,8 @@ def test_two_that_ask_at_once_get_one_copy_together() -> None:
 @pytest.mark.parametrize(
     ("worth", "view"),
     [
-        (True, RunningView(20.0, None, None, 0.9, 0.9, False)),
+        (True, RunningView(15.0, None, None, 0.9, 0.9, False)),
+        (True, RunningView(None, 10.0, 10.0, 0.5, 0.9, False)),
         (False, RunningView(10.0, 90.0, 10.0, 0.1, 1.0, True)),
         (False, RunningView(None, None, None, 0.1, 1.0, True)),
         (True, RunningView(None, 100.0, 60.0, 0.9, 0.9, True)),

@@ -5,10 +5,16 @@ They are played without transcripts, for dozens of tasks tell nothing that can b
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 from agent.protocol import effects as fx
 from agent.protocol import messages as msg
+from agent.protocol.clock import Instant
+from agent.protocol.own_run import Stage as RunStage
 from agent.protocol.pending_news import KEPT_BACK_S
 from agent.protocol.records import TaskState
+from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.settings import Settings
 from tests.certain import certain
 from tests.protocol.stage import Stage, task
@@ -145,3 +151,66 @@ def test_of_what_fails_in_a_row_peers_hear_in_a_moment() -> None:
     stage.play(1)
     assert {stage.state(name) for name in names} == {TaskState.ABORTED}
     assert stage.same_tables()
+
+
+class Batches:
+    """The row of a node, with what is said to lie in it."""
+
+    def __init__(self, *queued: str) -> None:
+        self.core = Stage("acor").flock().living()["acor"]._core
+        self.given_back: list[list[str]] = []
+        self.mine = {
+            name: SimpleNamespace(task=name, stage=RunStage.QUEUED, spec=task(name))
+            for name in queued
+        }
+        runs = SimpleNamespace(mine=self.mine, give_back=self.given_back.append)
+        self.batches = ShortTaskBatches(self.core, cast("Any", runs))
+
+    def later(self, seconds: float) -> None:
+        self.core.set_now(Instant(self.core.now_s + seconds, 0), "")
+
+    def claimed(self, after_s: float, tasks: int = 9) -> int:
+        self.later(after_s)
+        self.batches.note_claimed(tasks)
+        return self.batches.in_a_row_max
+
+
+def test_a_row_grows_while_it_is_soon_done_and_shrinks_otherwise() -> None:
+    row = Batches()
+    assert row.claimed(5.0) == 16
+    assert [row.claimed(1.0) for _ in range(3)] == [32, 64, 64]
+    assert [row.claimed(1.01) for _ in range(3)] == [32, 16, 16]
+    row.batches.in_a_row_max = 1
+    assert row.claimed(5.0, tasks=1) == 1
+    assert row.claimed(0.5) == 2
+
+
+def test_a_row_is_given_back_when_its_first_is_not_begun_for_three_seconds() -> None:
+    row = Batches("a", "b", "c")
+    row.batches.on_tick()
+    row.later(2.9)
+    row.batches.on_tick()
+    row.mine["a"].stage = RunStage.RUNNING
+    row.batches.on_tick()
+    row.later(2.9)
+    row.batches.on_tick()
+    assert (row.given_back, row.batches.in_a_row_max) == ([], 16)
+    row.later(0.1)
+    row.batches.on_tick()
+    assert (row.given_back, row.batches.in_a_row_max) == ([["b", "c"]], 1)
+
+
+def test_what_takes_too_long_gives_a_row_back_while_it_runs_and_one_waits() -> None:
+    for stages, given_back in (
+        ((RunStage.RUNNING, RunStage.QUEUED), [["b"]]),
+        ((RunStage.SUSPENDED, RunStage.QUEUED), [["b"]]),
+        ((RunStage.QUEUED, RunStage.QUEUED), []),
+        ((RunStage.RUNNING, RunStage.RUNNING), []),
+    ):
+        row = Batches("a", "b")
+        for own, stage in zip(row.mine.values(), stages, strict=True):
+            own.stage = stage
+        row.batches.overran("a")
+        row.batches.overran("gone")
+        assert row.given_back == given_back
+        assert row.batches.in_a_row_max == (1 if given_back else 16)

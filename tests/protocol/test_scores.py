@@ -124,6 +124,26 @@ def test_one_run_that_took_long_makes_no_slow_host() -> None:
     assert fitted([{"a": OnHost(9, 6.0, 0.0)}]) == {}
 
 
+@pytest.mark.parametrize(
+    ("runs", "octaves", "varies", "factor"),
+    [
+        (16, 9.0, 0.0, 8.0),
+        (16, -9.0, 0.0, 1 / 8),
+        (1, 9.0, 0.0, 2.0),
+        (4, 1.0, 0.5, 1.0),
+        (4, 1.5, 0.5, 2.378),
+        (16, 0.1, 0.0, 1.0),
+        (16, 0.16, 0.0, 1.114),
+        (900, 2.0, 0.5, 3.744),
+    ],
+)
+def test_what_may_be_chance_tells_nothing_and_nobody_is_beyond_all_measure(
+    runs: int, octaves: float, varies: float, factor: float
+) -> None:
+    kind = {host: OnHost(runs, 6.0 + octaves * (host == "c"), varies) for host in "abc"}
+    assert fitted([kind])["c"] == pytest.approx(factor, rel=0.02)
+
+
 def _of_drawn(draw: Random, slowness: dict[str, float], runs: int) -> dict[str, float]:
     """What is thought of hosts that ran a program which takes about as long, and one that does not."""
     kinds = []

@@ -47,8 +47,9 @@ def test_it_is_called_after_ten_minutes_by_one_peer_after_the_other() -> None:
     stage = asleep(flock())
     stage.submit("acor", "bread", task("T1", **OVEN)).play(WAITS_S - 5)
     assert calls(stage) == []
-    while not calls(stage):
-        stage.play(1)
+    for _ in range(10 + int(LOOKS_EVERY_S)):
+        if not calls(stage):
+            stage.play(1)
     assert calls(stage) == [("acor", fx.WakeMachine("grifo", AT))]
     stage.play(LOOKS_EVERY_S + 5)
     assert [who for who, _ in calls(stage)] == ["acor", "pato"]
@@ -70,6 +71,46 @@ def test_it_is_told_that_it_was_woken_and_does_the_work() -> None:
     before = len(calls(stage))
     stage.play(WAITS_S)
     assert len(calls(stage)) == before
+
+
+@pytest.mark.parametrize(("after_s", "woken"), [(295.0, True), (310.0, False)])
+def test_who_comes_long_after_it_was_called_comes_by_himself(after_s: float, woken: bool) -> None:
+    stage = asleep(flock())
+    stage.submit("acor", "bread", task("T1", **OVEN)).play(WAITS_S + 10 * LOOKS_EVERY_S)
+    called = calls(stage)
+    last_s = max(each.at_s for each in stage.entries if isinstance(each.what, fx.WakeMachine))
+    stage.play(last_s + after_s - (stage.now_s - stage.origin_s))
+    assert calls(stage) == called
+    stage.boot("grifo")
+    stage.link("grifo", "acor").play(2)
+    assert bool(stage.effects(fx.WasWoken)) is woken
+
+
+def test_who_said_goodbye_once_is_woken_when_it_fell_asleep_later() -> None:
+    stage = flock()
+    stage.ask("grifo", "stops", ev.Shutdown()).play(1)
+    stage.crash("grifo")
+    stage.boot("grifo")
+    stage.link("grifo", "acor", "pato").play(5)
+    able = replace(stage.living()["grifo"]._core.capabilities, wakes=AT)
+    stage.ask("grifo", "can be woken", ev.CapabilitiesChanged(able)).play(2)
+    asleep(stage)
+    stage.submit("acor", "bread", task("T1", **OVEN)).play(WAITS_S + 2 * LOOKS_EVERY_S)
+    assert calls(stage)
+
+
+def test_of_two_that_could_the_one_is_woken_that_fell_asleep_last() -> None:
+    stage = Stage(*NAMES, "tordo")
+    for name in ("grifo", "tordo"):
+        stage.tags[name] = ("oven",)
+    stage.flock()
+    for name in ("grifo", "tordo"):
+        able = replace(stage.living()[name]._core.capabilities, wakes=AT)
+        stage.ask(name, "can be woken", ev.CapabilitiesChanged(able)).play(2)
+    stage.crash("tordo", power=True).play(20)
+    asleep(stage)
+    stage.submit("acor", "bread", task("T1", **OVEN)).play(WAITS_S + 2 * LOOKS_EVERY_S)
+    assert {each.node for _, each in calls(stage)} == {"grifo"}
 
 
 def test_who_comes_by_himself_is_told_nothing() -> None:
