@@ -37,8 +37,11 @@ def delete_tree(folder: Path) -> None:
                 found.append(path)
             else:
                 found.append(_moved_up(path, top, number))
-    for each in reversed(found):
+    for each in reversed(found[1:]):
         _insist(os.rmdir, each)
+    _allow(top)
+    with suppress(OSError):  # the rights of the folder above are not ours to change
+        folder.rmdir()
 
 
 def _entries(folder: str) -> list[tuple[str, bool]]:

@@ -109,6 +109,13 @@ def test_nobody_follows_a_link_to_delete(tmp_path: Path) -> None:
     assert stat.S_IMODE(owner.stat().st_mode) == 0o750
 
 
+def test_what_is_gone_already_changes_no_rights_of_the_folder_above(tmp_path: Path) -> None:
+    above = tmp_path / "above"
+    above.mkdir(0o755)
+    delete_tree(above / "gone")
+    assert stat.S_IMODE(above.stat().st_mode) == 0o755
+
+
 def test_nobody_follows_a_link_to_count(tmp_path: Path) -> None:
     """A folder that was seen is a link by the time it is opened, also above the one that is."""
     owner, run = tmp_path / "owner" / "below", tmp_path / "run-1"
