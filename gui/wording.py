@@ -345,7 +345,7 @@ def sentence_of(error: Exception) -> str:
     """Return an error as a person reads it: it begins large and ends with a full stop; of an
     ``OSError`` only the system's reason, or what else it says, behind the name of its file, if any."""
     if isinstance(error, OSError):
-        reason = error.strerror or str(error) or type(error).__name__
+        reason = (error.strerror or str(error) or type(error).__name__).removesuffix(".")
         return f"{error.filename}: {reason}." if error.filename else f"{reason}."
     text = error_text(error).strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

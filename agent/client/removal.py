@@ -35,7 +35,7 @@ from agent.api.flock import (
 )
 from agent.client.connected import Client
 from agent.client.errors import ClientError
-from agent.host.deleting import delete_tree
+from agent.host.deleting import delete_tree, leads_elsewhere
 from agent.paths import APPLICATION, SERVICE, SERVICE_FOLDERS, Home
 from agent.paths import VARIABLE as VARIABLE  # noqa: PLC0414
 
@@ -249,17 +249,22 @@ def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
 def delete_home(home: Home) -> list[Path]:
     """Delete all that an agent of this home has kept: data, settings, logs and cache, also where a
     link leads to them, and the folders above that were made for it, if nothing else is in them;
-    return what could not be deleted. No agent may run on it."""
+    return what could not be deleted, whose link stays. No agent may run on it."""
+    left = []
     for folder in home.folders:
-        if folder.is_symlink():  # its owner has laid it on another disk
-            delete_tree(Path(os.path.realpath(folder)))
-        delete_tree(folder)
+        elsewhere = leads_elsewhere(folder)  # its owner has laid it on another disk
+        content = Path(os.path.realpath(folder)) if elsewhere else folder
+        delete_tree(content)
+        if content.exists():
+            left.append(content)
+        elif elsewhere:
+            delete_tree(folder)
     tops = {each.parent for each in home.folders}
     for top in tops:  # those that were made for it, if they held nothing else
         if len(tops) == 1 or top.name == APPLICATION:
             with suppress(OSError):
                 top.rmdir()
-    return [folder for folder in home.folders if folder.exists()]
+    return left
 
 
 def end_windows(home: Home, *hosting: int) -> bool:

@@ -340,15 +340,15 @@ class PublishedPrograms:
         await self._decide(lambda held: held.refuse(name, dataset))
         self._programs.drop(name)
         self._changed()
-        await asyncio.to_thread(self._grants.revoke, [name])
         await asyncio.to_thread(delete_tree, self._folders.place(dataset))
+        await asyncio.to_thread(self._grants.revoke, [name])
 
     async def forget(self, name: str, *, trial: bool) -> int:
         """Delete a published program here, its folder and the dataset that nobody else needs, with
         what was decided about it; return how many bytes that frees, in a trial would free. Raise
         ``ServiceError`` when nothing is decided about it here or unfinished work brings it,
-        ``OSError`` when that cannot be written, with nothing changed, its leave not be taken back,
-        or the dataset not be deleted."""
+        ``OSError`` when its leave cannot be taken back or that be written, and it can be asked for
+        again, or when the dataset cannot be deleted."""
         decided = self._decisions.allowed() | self._decisions.refused
         if name not in decided:
             raise ServiceError(f"Nothing is decided here about a program {name}.")
@@ -361,10 +361,10 @@ class PublishedPrograms:
         frees += kept.size_bytes if kept is not None and alone else 0
         if trial:
             return frees
+        await asyncio.to_thread(self._grants.revoke, [name])
         await self._decide(lambda held: held.forget(name))
         self._programs.drop(name)
         self._changed()
-        await asyncio.to_thread(self._grants.revoke, [name])
         await asyncio.to_thread(delete_tree, place)
         if alone:
             await self._datasets.let_go([dataset], added=True)

@@ -363,23 +363,25 @@ class FlockNetwork:
         while True:
             self._due.clear()
             self._cut_refused()
-            wait_s = KEEP_UP_EVERY_S
+            failed = ""
+            for part in (self.membership.keep_roster, self._renew):  # each also where another fails
+                try:
+                    await part()
+                except MembershipError as error:
+                    failed = str(error)
+            if failed and failed != self.keeping_up_error:
+                log.warning("%s", failed)
+            self.keeping_up_error = failed
             try:
-                await self.membership.keep_roster()
-                if not self.expelled:
-                    await keep_up(self.membership, self.addresses_of)
-                    await self._share_book_when_due()
-                self.keeping_up_error = ""
-            except MembershipError as error:
-                wait_s = KEEP_UP_AGAIN_S
-                if str(error) != self.keeping_up_error:
-                    log.warning("%s", error)
-                self.keeping_up_error = str(error)
-            try:
-                async with asyncio.timeout(wait_s):
+                async with asyncio.timeout(KEEP_UP_AGAIN_S if failed else KEEP_UP_EVERY_S):
                     await self._due.wait()
             except TimeoutError:
                 continue
+
+    async def _renew(self) -> None:
+        if not self.expelled:
+            await keep_up(self.membership, self.addresses_of)
+            await self._share_book_when_due()
 
     # -- where others are ------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ def delete_tree(folder: Path) -> None:
     """Delete a folder with all that is in it, no link in it followed, also what its rights forbid
     (those are changed for it); where it is a link itself, only that. What cannot be deleted stays,
     and nothing is raised. No program may be at work in it."""
-    if _leads_elsewhere(folder):
+    if leads_elsewhere(folder):
         with suppress(OSError):
             folder.unlink()
         return
@@ -44,6 +44,13 @@ def delete_tree(folder: Path) -> None:
         folder.rmdir()
 
 
+def leads_elsewhere(folder: Path) -> bool:
+    """Tell whether this is a link, or on Windows a junction; not where it cannot be looked at."""
+    with suppress(OSError):
+        return _is_link(folder.lstat())
+    return False
+
+
 def _entries(folder: str) -> list[tuple[str, bool]]:
     for _ in range(2):
         with suppress(OSError), os.scandir(folder) as entries:
@@ -54,12 +61,6 @@ def _entries(folder: str) -> list[tuple[str, bool]]:
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     return entry.is_dir(follow_symlinks=False) and not _is_link(entry.stat(follow_symlinks=False))
-
-
-def _leads_elsewhere(folder: Path) -> bool:
-    with suppress(OSError):
-        return _is_link(folder.lstat())
-    return False
 
 
 def _is_link(found: os.stat_result) -> bool:

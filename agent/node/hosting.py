@@ -309,10 +309,12 @@ async def live(home: Home, options: Options, ending: Ending, beside: Beside | No
     finally:
         for each in watching:
             each.cancel()
-        await agent.stop("the process ends")
-        stopped = True  # a task begun from here on might outlive the loop
-        await asyncio.wait([*watching, *stopping])
-        ending.ended()
+        try:
+            await agent.stop("the process ends")
+        finally:
+            stopped = True  # a task begun from here on might outlive the loop
+            await asyncio.wait([*watching, *stopping])
+            ending.ended()
 
 
 async def _end_when_removed(agent: Agent, asked: Asked) -> None:

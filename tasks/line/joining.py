@@ -220,12 +220,13 @@ def read_points(path: Path) -> tuple[Point, ...]:
     try:
         told = json.loads(path.read_text("utf-8"))
         return tuple(point_of(each) for each in [*told["points"], *told["orphans"]])
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise WorkError(f"{path.name} is no earlier list of points: {error!r}") from None
 
 
 def point_of(told: dict[str, object]) -> Point:
-    """Return the point that a document tells of. Raises ``TypeError`` where it tells of none."""
+    """Return the point that a document tells of. Raises ``TypeError`` where it tells of none,
+    ``OverflowError`` of a number that no place has."""
     places = {
         name: tuple(value) if isinstance(value := told.get(name), list) else None
         for name in ("place", "wire_place")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -51,3 +52,18 @@ def test_data_that_its_owner_has_laid_elsewhere_by_a_link_goes_too(tmp_path: Pat
     (large / "file").write_text("private")
     assert removal.delete_home(home) == []
     assert not large.exists()
+
+
+def test_what_cannot_be_deleted_behind_a_link_is_told_and_the_link_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, large = Home.at(tmp_path / "home"), tmp_path / "large"
+    home.prepare()
+    home.cache.rename(large)
+    home.cache.symlink_to(large)
+    stays = large / "held"
+    stays.touch()
+    delete = os.unlink
+    monkeypatch.setattr(os, "unlink", lambda path: delete(path) if path != str(stays) else None)
+    assert removal.delete_home(home) == [large]
+    assert home.cache.is_symlink()

@@ -103,21 +103,22 @@ async def test_what_is_decided_holds_only_where_it_can_be_written(tmp_path: Path
         assert published.decision(name) == "refused"
 
 
-async def test_what_is_refused_does_not_run_also_where_its_leave_stays_written(
+async def test_where_its_leave_stays_written_what_is_refused_does_not_run_and_is_forgotten_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with services(tmp_path, "ant") as (ant,):
         published = ant.live.published
+        name, _ = await published.publish(a_program(tmp_path / "mine"))
+        await published.accept(name)
+        assert name in ant.live.look_for_programs()
         stays = Mock(side_effect=PermissionError("it stays"))
-        monkeypatch.setattr(Grants, "revoke", stays)
-        folder = a_program(tmp_path / "mine")
-        for change in (published.refuse, partial(published.forget, trial=False)):
-            name, _ = await published.publish(folder)
-            await published.accept(name)
-            assert name in ant.live.look_for_programs()
-            with pytest.raises(PermissionError, match="it stays"):
-                await change(name)
-            assert name not in ant.live.look_for_programs()
+        with monkeypatch.context() as patch:
+            patch.setattr(Grants, "revoke", stays)
+            for change in (published.refuse, partial(published.forget, trial=False)):
+                with pytest.raises(PermissionError, match="it stays"):
+                    await change(name)
+                assert name not in ant.live.look_for_programs()
+        assert await published.forget(name, trial=False) > 0
 
 
 async def test_what_is_published_at_once_all_arrives_and_is_kept(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Nodes as processes of their own: killed, ended by signals, started twice."""
+"""Nodes as processes of their own: killed, ended by signals, started twice; what their tasks do
+while another fails."""
 
 from __future__ import annotations
 
@@ -9,12 +10,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
+from agent.api.errors import NotKeptError
 from agent.api.flock import JOIN, PEERS, Join, Peers
 from agent.client import Client
+from agent.flock import network
 from agent.host.stop_signals import Asked
+from agent.net.membership import Membership
 from agent.node.agent import Agent
 from agent.node.hosting import AskedFromOutside, live
 from agent.node.running import Options
@@ -174,3 +179,15 @@ def test_a_process_starts_in_less_than_a_second(tmp_path: Path) -> None:
 def _used_by_children_s() -> float:
     used = os.times()
     return used.children_user + used.children_system
+
+
+async def test_certificates_are_renewed_also_while_the_disk_takes_no_roster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewed, full = AsyncMock(), AsyncMock(side_effect=NotKeptError("the disk is full"))
+    monkeypatch.setattr(network, "keep_up", renewed)
+    monkeypatch.setattr(Membership, "keep_roster", full)
+    async with services(tmp_path, "ant") as (ant,):
+        await ant.flock.create("office")
+        await eventually(lambda: renewed.await_count > 0)
+        assert full.await_count > 0
