@@ -17,7 +17,7 @@ from agent.client.firewall import MULTICAST_PORT, open_firewall, opening
 from agent.commands import exits
 from agent.commands.asking import ask, fail, tell, with_client
 from agent.commands.parsing import Options, argument, command
-from agent.commands.showing import confirm, show_lines, size
+from agent.commands.showing import confirm, is_typed, show_lines, size
 
 STANDARD = "-"
 BEHIND_FIREWALLS = ("firewall", "listening", "unreachable")
@@ -87,7 +87,7 @@ def _open_firewall(options: Options, client: BlockingClient) -> int:
             "no firewall that Wingbeat can open is installed here: whatever keeps others away has "
             f"to let TCP {port} and UDP {MULTICAST_PORT} pass",
         )
-    asks = found.words and sys.stdin.isatty() and not options.json
+    asks = found.words and is_typed() and not options.json
     show_lines([] if options.json else [found.line])
     if not asks or not confirm("run it as administrator now?"):
         return tell(options, Opened(found.line), [])

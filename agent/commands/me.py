@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 from agent.api.administration import Acted
 from agent.api.people import ME, PAIR, UNPAIR, Me, MeReply, Pair, Paired, Unpair
 from agent.commands.asking import ask
 from agent.commands.flock.administering import PHRASE, signed, waits
 from agent.commands.parsing import Options, argument, command, misuse
-from agent.commands.showing import moment, show_lines, show_verbatim, typed_line
+from agent.commands.showing import is_typed, moment, show_lines, show_verbatim, typed_line
 
 CODE_LENGTH_MAX = 200
 STANDARD_INPUT = "-"
@@ -50,7 +48,7 @@ def run(options: Options) -> int:
     if options.action is None:
         return ask(options, ME, Me(), _show)
     if text == STANDARD_INPUT:
-        if sys.stdin is not None and sys.stdin.isatty():
+        if is_typed():
             show_lines(["type the code, then press Enter:"])
         text = typed_line(CODE_LENGTH_MAX)
     if len(text) > CODE_LENGTH_MAX or (options.words and not text.strip()):

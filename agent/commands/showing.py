@@ -232,6 +232,12 @@ def confirm(question: str) -> bool | None:
             return word == "yes"
 
 
+def is_typed() -> bool:
+    """Tell whether a person at a terminal can be asked; not where standard input is a file or a pipe,
+    or there is none."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def typed_line(bytes_max: int = TYPED_BYTES_MAX) -> str:
     """Wait for a line on standard input and return it with its end, cut if it is too long; what is
     no UTF-8 is replaced. Empty when the input has ended or there is none."""

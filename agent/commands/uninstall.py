@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 
 from msgspec import Struct
 
@@ -23,7 +22,7 @@ from agent.client.removal import (
 )
 from agent.commands.asking import fail, tell
 from agent.commands.parsing import Options, argument, command, number_of
-from agent.commands.showing import show_lines
+from agent.commands.showing import is_typed, show_lines
 
 PATIENCE_S_MAX = 86_400
 QUESTION = "Remove Wingbeat from this machine: hand over, leave the flock, end the agent? [y/N] "
@@ -72,7 +71,7 @@ def run(options: Options) -> int:
     """Remove this machine from its flock and Wingbeat from this machine, with its data if that is
     wanted, after asking what ``--yes`` and ``--data`` do not answer; return the exit code, that of
     a failure where nobody can be asked, a person says no, or something would be lost."""
-    asks = sys.stdin is not None and sys.stdin.isatty() and not options.json
+    asks = is_typed() and not options.json
     if not asks and not (options.yes and options.data):
         return fail(options, "nobody can be asked here: say --yes, and --data keep or delete")
     if not options.yes and not _yes(QUESTION):

@@ -7,7 +7,6 @@ read it; it is asked for when the agent says that it is wanted.
 from __future__ import annotations
 
 import getpass
-import sys
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -33,7 +32,7 @@ from agent.api.rpc import ErrorCode, Method, R
 from agent.client import BlockingClient, ClientError, RequestError
 from agent.commands.asking import fail, tell, with_client
 from agent.commands.parsing import Options, argument, command, misuse
-from agent.commands.showing import confirm, phrase_lines, show_lines, typed_line
+from agent.commands.showing import confirm, is_typed, phrase_lines, show_lines, typed_line
 
 PHRASE = argument(
     "--phrase",
@@ -129,7 +128,7 @@ def recover(options: Options, client: BlockingClient) -> int:
     the first a person at a terminal is asked, except with ``--json``. Return the exit code, that of
     a failure where the person says no or gives no phrase."""
     question = "make this machine the flock's only administrator, and all others operators?"
-    asks = _is_typed() and not options.check and not options.json
+    asks = is_typed() and not options.check and not options.json
     if asks and not confirm(question):
         return fail(options, "nothing was done")
     phrase = _read_phrase()
@@ -188,7 +187,7 @@ def signed(
         try:
             answer = client.call(method, asking)
         except RequestError as error:
-            if error.code != ErrorCode.PHRASE_WANTED or options.phrase or not _is_typed():
+            if error.code != ErrorCode.PHRASE_WANTED or options.phrase or not is_typed():
                 raise
             show_lines([str(error)])
             answer = client.call(method, replace(wanted, phrase=_read_phrase()))
@@ -197,13 +196,9 @@ def signed(
     return with_client(asked)(options)
 
 
-def _is_typed() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
 def _read_phrase() -> str:
     """Raises ``ClientError`` for an empty one: the agent could only say that it is not the phrase."""
-    phrase = getpass.getpass("recovery phrase: ")[:200] if _is_typed() else typed_line()
+    phrase = getpass.getpass("recovery phrase: ")[:200] if is_typed() else typed_line()
     if not phrase.strip():
         raise ClientError("no recovery phrase was given: it is a line of standard input")
     return phrase.strip()
