@@ -56,13 +56,8 @@ class Course:
         """Return how far the points of the wire lie from its middle."""
         if not len(self.along):
             return np.full(len(along), self.curve.residual_m)
-        return np.hypot(*self.thick(along))
-
-    def thick(self, along: Floats) -> tuple[Floats, Floats]:
-        """Return the same aside and above by itself; nothing where too few points tell."""
-        if not len(self.along):
-            return np.zeros(len(along)), np.zeros(len(along))
-        return np.interp(along, self.along, self.wide_m), np.interp(along, self.along, self.high_m)
+        wide_m, high_m = (np.interp(along, self.along, each) for each in (self.wide_m, self.high_m))
+        return np.hypot(wide_m, high_m)
 
     def away(self, points: Floats) -> tuple[Floats, Floats]:
         """Return how far along the curve points are, and how far across from the course."""

@@ -1,8 +1,8 @@
 """What comes near to a wire: clusters of points with their distance from the curve, and other wires.
 
-The distance is that from the course of the wire in space, also where no point of it was seen. A
-bundle of conductors is as wide and as high as its points lie apart, and what is near is measured from
-its edge.
+The distance is that from the course of the wire in space, also where no point of it was seen. Where a
+wire is a bundle of conductors, it is that from the nearest of them, as far as its points tell where
+they are (``tasks.line.bundle``).
 What is left of a wire lies along it and nowhere farther off; a tree, however near, begins somewhere
 else.
 """
@@ -20,20 +20,20 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from tasks.line.course import Course, course_of
+from tasks.line.bundle import Bundle
+from tasks.line.course import course_of
 from tasks.line.curve import Curve
 from tasks.line.ground import HALF_MM
 from tasks.line.parameters import (
     APART_M,
     CROSSING_M,
     CROSSING_TURN,
-    EDGE_SHARE,
     FITTING_M,
     HELD_M,
     LEFT_OVER_M,
     LINKED_M,
+    MEASURED,
     OBSTACLE_POINTS_MIN,
-    POINT_M,
     SAMPLE_M,
     TOWER_ALONG_M,
     TOWER_ASIDE_M,
@@ -104,7 +104,10 @@ def close_places(
     near, far, sample = near[kept], far[kept], sample[kept]
     kept = ~_left_over(places[near], far)
     near, sample = near[kept], sample[kept]
-    far, there = _measured(places[near], courses, samples, sample)
+    there = _there(places[near], line, sample, _ways(samples))
+    far = np.linalg.norm(places[near] - there, axis=1)
+    wire = places[classes == WIRE]
+    bundles = [Bundle.of(each, wire) for each in courses]
     ends = np.concatenate([each[[0, -1]] for each in samples])
     found = []
     for cluster in _linked(places[near]):
@@ -112,10 +115,17 @@ def close_places(
         if few or _is_fitting(places[near[cluster]], far[cluster], ends):
             continue
         for cube in _cubed(places[near[cluster]], LINKED_M):
-            row = cluster[cube[np.argmin(far[cluster[cube]])]]
+            rows = cluster[cube]
+            some = rows[np.argsort(far[rows], kind="stable")[:MEASURED]]
+            told_m = [
+                bundles[of_wire[sample[row]]].distance_m(places[near[row]], there[row])
+                for row in some
+            ]
+            best = int(np.argmin(told_m))
+            row = some[best]
             kind = KINDS.get(int(classes[near[row]]), "vegetation")
             seen = _place(places[near[row]]), int(of_wire[sample[row]]), _place(there[row])
-            found.append(Obstacle(kind, *seen, float(far[row]), len(cube)))
+            found.append(Obstacle(kind, *seen, told_m[best], len(cube)))
     return found + _crossings(curves, samples)
 
 
@@ -143,40 +153,18 @@ def told_once(found: Sequence[Obstacle]) -> list[Obstacle]:
     return sorted(told, key=lambda each: (each.distance_m, each.place))
 
 
-def _measured(
-    points: Floats, courses: Sequence[Course], samples: Sequence[Floats], at: Indices
-) -> tuple[Floats, Floats]:
-    """How far each point is from its wire, and the place on its middle. That is a little farther than
-    the edge of the bundle, of which a conductor is not at every place."""
-    line = np.concatenate(samples)
-    before, after = np.maximum(at - 1, 0), np.minimum(at + 1, len(line) - 1)
-    way = line[after] - line[before]
-    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), SAMPLE_M)
-    beyond = ((points - line[at]) * way).sum(axis=1, keepdims=True)
-    there = line[at] + np.clip(beyond, -0.5 * SAMPLE_M, 0.5 * SAMPLE_M) * way
-    middle_m = np.linalg.norm(points - there, axis=1)
-    edge_m = _to_edge(points - there, way, _thickness(courses, samples)[at])
-    return EDGE_SHARE * edge_m + (1.0 - EDGE_SHARE) * middle_m, there
+def _ways(samples: Sequence[Floats]) -> Floats:
+    """Which way a wire goes at each of its samples."""
+    ways = np.concatenate([np.gradient(each, axis=0) for each in samples])
+    ways /= np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), SAMPLE_M)
+    return np.asarray(ways, np.float64)
 
 
-def _to_edge(there: Floats, way: Floats, thick_m: Floats) -> Floats:
-    """How far it is to the box that a bundle fills around its middle."""
-    level = way[:, :2] / np.maximum(np.linalg.norm(way[:, :2], axis=1, keepdims=True), 1e-9)
-    aside = np.abs(there[:, 1] * level[:, 0] - there[:, 0] * level[:, 1])
-    along = (there[:, :2] * level).sum(axis=1)
-    aside = np.maximum(aside - thick_m[:, 0], 0.0)
-    up = np.maximum(np.abs(there[:, 2]) - thick_m[:, 1], 0.0)
-    return np.asarray(np.sqrt(along**2 + aside**2 + up**2), np.float64)
-
-
-def _thickness(courses: Sequence[Course], samples: Sequence[Floats]) -> Floats:
-    """How far the points of a wire lie aside of each sample and above it, without the scanner's noise."""
-    thick = [
-        np.stack(each.thick(each.curve.frame(places)[0]), axis=1)
-        for each, places in zip(courses, samples, strict=True)
-    ]
-    told: Floats = np.sqrt(np.maximum(np.concatenate(thick) ** 2 - POINT_M**2, 0.0))
-    return told
+def _there(points: Floats, line: Floats, at: Indices, ways: Floats) -> Floats:
+    """The place on the middle of its wire that each point is nearest to."""
+    beyond = ((points - line[at]) * ways[at]).sum(axis=1, keepdims=True)
+    there: Floats = line[at] + np.clip(beyond, -0.5 * SAMPLE_M, 0.5 * SAMPLE_M) * ways[at]
+    return there
 
 
 def _around(places: Floats, line: Floats, within_m: float) -> Mask:

@@ -235,10 +235,10 @@ APART_M: Final = 5.0
 """A long obstacle is told again so far on."""
 FITTING_M: Final = 5.0
 """Around the end of a wire nothing but what holds it."""
-EDGE_SHARE: Final = 0.8
-"""A distance is so much that to the edge of a bundle, the rest that to its middle."""
-POINT_M: Final = 0.05
-"""So far a point is from where it was hit: what the points of a wire scatter more is its bundle."""
+MEASURED: Final = 8
+"""So many points of a cube, the nearest to the middle of a wire, are measured from its conductors."""
+NEAREST_M: Final = 0.1
+"""A point of a bundle that is so much farther off than another counts a third of it."""
 TOWER_ALONG_M: Final = 4.5
 TOWER_ASIDE_M: Final = 1.5
 """So near to a tower what was not taken for it is it all the same."""
