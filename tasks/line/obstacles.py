@@ -65,6 +65,24 @@ class Obstacle:
     points: int
 
 
+@dataclass(frozen=True)
+class _Beside:
+    """Points beside wires, the wire of each and where it is nearest to the middle of that."""
+
+    places: Floats
+    classes: Classes
+    wire: Indices
+    there: Floats
+    bundles: Sequence[Bundle]
+
+    def obstacle(self, row: int, points: int) -> Obstacle:
+        """Return one of them as the obstacle that so many are."""
+        place, there, wire = self.places[row], self.there[row], int(self.wire[row])
+        kind = KINDS.get(int(self.classes[row]), "vegetation")
+        distance_m = self.bundles[wire].distance_m(place, there)
+        return Obstacle(kind, _place(place), wire, _place(there), distance_m, points)
+
+
 class Around:
     """Places by where they are: on a long line it is too much to go through all of them for each."""
 
@@ -104,28 +122,21 @@ def close_places(
     near, far, sample = near[kept], far[kept], sample[kept]
     kept = ~_left_over(places[near], far)
     near, sample = near[kept], sample[kept]
-    there = _there(places[near], line, sample, _ways(samples))
-    far = np.linalg.norm(places[near] - there, axis=1)
-    wire = places[classes == WIRE]
-    bundles = [Bundle.of(each, wire) for each in courses]
+    places, classes, wire_points = places[near], classes[near], places[classes == WIRE]
+    there = _there(places, line, sample, _ways(samples))
+    bundles = [Bundle.of(each, wire_points) for each in courses]
+    beside = _Beside(places, classes, of_wire[sample], there, bundles)
+    far = np.linalg.norm(places - there, axis=1)
     ends = np.concatenate([each[[0, -1]] for each in samples])
     found = []
-    for cluster in _linked(places[near]):
+    for cluster in _linked(places):
         few = len(cluster) < OBSTACLE_POINTS_MIN
-        if few or _is_fitting(places[near[cluster]], far[cluster], ends):
+        if few or _is_fitting(places[cluster], far[cluster], ends):
             continue
-        for cube in _cubed(places[near[cluster]], LINKED_M):
+        for cube in _cubed(places[cluster], LINKED_M):
             rows = cluster[cube]
-            some = rows[np.argsort(far[rows], kind="stable")[:MEASURED]]
-            told_m = [
-                bundles[of_wire[sample[row]]].distance_m(places[near[row]], there[row])
-                for row in some
-            ]
-            best = int(np.argmin(told_m))
-            row = some[best]
-            kind = KINDS.get(int(classes[near[row]]), "vegetation")
-            seen = _place(places[near[row]]), int(of_wire[sample[row]]), _place(there[row])
-            found.append(Obstacle(kind, *seen, told_m[best], len(cube)))
+            rows = rows[np.argsort(far[rows], kind="stable")[:MEASURED]]
+            found.append(min((beside.obstacle(row, len(cube)) for row in rows), key=_rank))
     return found + _crossings(curves, samples)
 
 
@@ -136,9 +147,7 @@ def told_once(found: Sequence[Obstacle]) -> list[Obstacle]:
     close = [each for each in found if each.kind != CROSSING]
     places = np.array([each.place for each in close]).reshape(-1, 3)
     for cluster in _clusters(places, LINKED_M):
-        ranked = sorted(
-            (close[each] for each in cluster), key=lambda each: (each.distance_m, each.place)
-        )
+        ranked = sorted((close[each] for each in cluster), key=_rank)
         around = Around([each.place for each in ranked])
         count = left = sum(each.points for each in ranked)
         gone: set[int] = set()
@@ -150,7 +159,12 @@ def told_once(found: Sequence[Obstacle]) -> list[Obstacle]:
                 beside = set(around.within(each.place, APART_M)) - gone
                 gone |= beside
                 left -= sum(ranked[at].points for at in beside)
-    return sorted(told, key=lambda each: (each.distance_m, each.place))
+    return sorted(told, key=_rank)
+
+
+def _rank(obstacle: Obstacle) -> tuple[float, Place]:
+    """The nearest first, to the centimetre: less than that depends on where a line is cut."""
+    return round(obstacle.distance_m, 2), obstacle.place
 
 
 def _ways(samples: Sequence[Floats]) -> Floats:
