@@ -121,7 +121,7 @@ def _below_s() -> float:
 
 
 async def _held(folder: Path) -> Figures:
-    machine = Machine(folder, "on")
+    machine = Machine(folder, "on", interactive=False)
     try:
         proof: Proof = await machine.children.confinement.prove(machine.groups)
         assert proof.holds, proof.told()

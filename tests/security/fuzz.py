@@ -74,7 +74,7 @@ def main() -> int:
 async def fuzzed(seed: int, seconds: float) -> Outcome:
     """Return what was found, and how much was tried for that."""
     with TemporaryDirectory(prefix="wb-fuzz-") as folder:
-        machine = Machine(Path(folder), "on", LIMITS, interactive=True)
+        machine = Machine(Path(folder), "on", LIMITS)
         machine.install("fuzz", ["{python}", PROGRAM], {PROGRAM: (HERE / PROGRAM).read_text()})
         try:
             proof = await machine.children.confinement.prove(machine.groups)

@@ -68,8 +68,8 @@ class Machine:
     folder: Path
     rule: Rule
     limits: NodeLimits = NodeLimits(replace(USUAL, wall_s=60))  # noqa: RUF009
-    interactive: bool = False
-    """Programs do not wait until nobody else wants the processor."""
+    interactive: bool = True
+    """Programs do not wait until nobody else wants the processor: on a busy machine that is a minute."""
     told: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:

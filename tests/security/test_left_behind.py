@@ -194,7 +194,7 @@ def test_what_takes_the_name_of_a_saved_state_is_not_kept(
 
 
 async def test_no_program_has_the_agent_read_for_it_as_a_saved_state(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "on", interactive=True)
+    machine = Machine(tmp_path, "on")
     machine.install("swaps", ["{python}", "swaps.py"], {"swaps.py": SWAPS})
     try:
         ended = await machine.run("swaps", str(machine.owner / ".ssh" / "id"))
