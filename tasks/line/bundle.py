@@ -61,11 +61,12 @@ class Bundle:
         ahead, aside = off[0] * east + off[1] * north, off[1] * east - off[0] * north
         at = self.course.curve.frame(there[None])[0][0]
         around = slice(*np.searchsorted(self.along, (at - COURSE_M, at + COURSE_M)))
-        if around.stop - around.start < COURSE_POINTS_MIN:
+        way = np.minimum(np.abs(self.along[around] - at) / COURSE_M, 1.0)
+        weight = (1.0 - way**3) ** 3 * self.own[around]
+        if weight.sum() < COURSE_POINTS_MIN:
             return float(np.linalg.norm(off))
         far = np.sqrt(
             ahead**2 + (aside - self.aside[around]) ** 2 + (off[2] - self.up[around]) ** 2
         )
-        weight = (1.0 - (np.abs(self.along[around] - at) / COURSE_M) ** 3) ** 3
-        weight *= self.own[around] * np.exp((far.min() - far) / NEAREST_M)
+        weight *= np.exp((far.min() - far) / NEAREST_M)
         return float((weight * far).sum() / weight.sum())
