@@ -65,6 +65,16 @@ def test_a_folder_keeps_names_rights_and_empty_folders(store: DatasetStore, tmp_
     assert [each.path for each in store.files(dataset)] == files
 
 
+def test_an_empty_folder_is_laid_out_too_and_any_is_nobody_elses(
+    store: DatasetStore, tmp_path: Path
+) -> None:
+    (tmp_path / "nothing").mkdir()
+    for source in (tmp_path / "nothing", a_folder(tmp_path / "raw")):
+        laid = store.lay(store.keep(source).dataset, tmp_path / "store")
+        assert laid.is_dir()
+        assert os.name != "posix" or laid.stat().st_mode & 0o777 == 0o700
+
+
 def test_what_a_program_left_is_moved_in_unless_it_has_two_names(
     store: DatasetStore, tmp_path: Path
 ) -> None:
