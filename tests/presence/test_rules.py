@@ -12,9 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from agent.api.presence_reasons import HeldUnconfined, HelpsAlways
 from agent.api.volunteering import Hours, VolunteerRules
 from agent.presence.hours import WEEK, clock, inside, next_change_s, tomorrow_s
+from agent.presence.judgement import Bar, Cause, Memory, Verdict
 from agent.presence.rules import faults, hours_text, read_hours, read_rules, written_rules
+from agent.presence.verdict import barred
+from agent.protocol.reasons import CannotConfine, NobodyUsesIt
 from agent.settings.editing import keep_rules, with_values
 from agent.settings.layers import read_settings
 from agent.settings.node_settings import SettingsError
@@ -291,3 +295,31 @@ def test_what_is_no_hours_is_said(text: str, wrong: str) -> None:
 @given(some_hours)
 def test_hours_are_written_as_they_are_read(hours: Hours) -> None:
     assert read_hours(hours_text(hours)) == (hours,)
+
+
+@pytest.mark.parametrize(
+    ("bar", "found", "becomes"),
+    [
+        ("", (True, False, False), (True, False, False, False)),
+        ("others", (True, False, False), (True, True, False, True)),
+        ("others", (True, True, False), (True, True, False, False)),
+        ("others", (False, False, False), (False, True, False, False)),
+        ("others", (False, False, True), (False, False, True, False)),
+        ("all", (True, False, False), (False, True, True, True)),
+        ("all", (False, False, True), (False, False, True, False)),
+    ],
+)
+def test_where_programs_cannot_be_confined_nothing_of_others_begins(
+    bar: Bar, found: tuple[bool, bool, bool], becomes: tuple[bool, bool, bool, bool]
+) -> None:
+    """Whether it helps, its owner alone, is paused; and whether that is what holds it back."""
+    volunteering, own_only, paused = found
+    before = Verdict(
+        *(volunteering, False, own_only, 0, Cause.IDLE, HelpsAlways(), NobodyUsesIt()),
+        *(1.0, False, Memory(), paused),
+    )
+    after = barred(before, bar)
+    said = after.reason, after.told
+    assert said in [(HeldUnconfined(), CannotConfine()), (before.reason, before.told)]
+    held = said != (before.reason, before.told)
+    assert (after.volunteering, after.own_only, after.paused, held) == becomes
