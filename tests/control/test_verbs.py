@@ -17,6 +17,8 @@ from agent.control.naming import task_id
 from agent.protocol.capabilities import NeededBy
 from agent.protocol.effects import WorkflowSafe
 from agent.protocol.needs import Seat, seats_of
+from agent.protocol.records import Claim, Life, Run, Running, TaskLife
+from agent.protocol.second_runs import FIRST_COPY
 from tests.control.serving import SURVEY, LineClient, Serving, greeted, workflow
 from tests.control.surface import ALDER, INVITATION, NODE
 
@@ -415,3 +417,29 @@ async def test_programs_that_work_brings_are_listed_with_the_word_on_them(
     told = (await client.result("programs"))["programs"]
     assert {each["name"]: each["here"] for each in told if "@" in each["name"]} == said
     assert [each["nodes"] for each in told] == [[], ["birch"], [], [], []]
+
+
+async def test_a_second_run_is_told_while_it_goes_on_and_while_it_is_stopped(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    there.node.table.join(
+        lives=[
+            TaskLife(
+                COPY,
+                Life(
+                    runs=tuple(
+                        Run(1, 1, host, 1, Claim(1, (1, 0), host), 1, phase=Running(), more=more)
+                        for host, more in (("aldernode", {}), ("elmnode", FIRST_COPY))
+                    )
+                ),
+            )
+        ]
+    )
+    told = await client.result("why", {"task": "survey/copy"})
+    beside = "what speaks for that machine: a second run of it goes on on elmnode"
+    assert told["now"] == f"copy runs on alder; {beside}"
+    assert told["task"]["copies"] == ["elmnode"]
+    await client.result("cancel", {"workflow": "survey", "tasks": [COPY]})
+    told = await client.result("why", {"task": "survey/copy"})
+    assert told["now"] == "copy is cancelled, still being stopped on alder and elmnode"
