@@ -22,7 +22,8 @@ from agent.protocol.reasons import CannotConfine, NobodyUsesIt
 from agent.settings.editing import keep_rules, with_values
 from agent.settings.layers import read_settings
 from agent.settings.node_settings import SettingsError
-from tests.presence.scenes import ZURICH, at
+from tests.presence.scenes import ZURICH, Scene, at
+from tests.presence.watched import Machine, presence
 
 OTHERS = """\
 # of the workshop
@@ -323,3 +324,19 @@ def test_where_programs_cannot_be_confined_nothing_of_others_begins(
     assert said in [(HeldUnconfined(), CannotConfine()), (before.reason, before.told)]
     held = said != (before.reason, before.told)
     assert (after.volunteering, after.own_only, after.paused, held) == becomes
+
+
+async def test_a_bar_holds_from_when_it_is_told_until_it_is_lifted(tmp_path: Path) -> None:
+    async with presence(tmp_path, Machine(), VolunteerRules("always")) as (found, _):
+        for bar, volunteering, own in (
+            ("all", False, "none"),
+            ("others", False, "all"),
+            ("", True, "all"),
+        ):
+            found.bar(bar)
+            assert (found.state().volunteering, found.state().own_work) == (volunteering, own), bar
+
+
+def test_without_any_hours_it_never_helps_by_schedule() -> None:
+    rules = VolunteerRules("by schedule")
+    Scene(rules).play(0, said="Paused: it is outside its hours", volunteering=False)
