@@ -23,10 +23,20 @@ from agent.control.fitting import FitTable, seen, slots_of, takes_work
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views, peer_view
 from agent.protocol.likeness import PastRun
-from agent.protocol.records import Dataset, Requirements, TaskSpec, TaskState
+from agent.protocol.records import (
+    Claim,
+    Dataset,
+    Life,
+    Requirements,
+    Run,
+    Running,
+    TaskLife,
+    TaskSpec,
+    TaskState,
+)
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
-from tests.control.surface import ALDER, FakeNode
+from tests.control.surface import ALDER, WALL_MS, FakeNode
 
 
 def task(name: str, expected_s: float = 10, *after: str, **more: Any) -> dict[str, Any]:
@@ -346,6 +356,20 @@ def test_what_waits_for_a_seat_says_so_with_who_has_it(node: FakeNode) -> None:
     told = [views.task(spec) for spec in node.table.specs.values()]
     (waiting,) = [each.reason for each in told if each.state is TaskState.READY]
     assert waiting == "waits for a seat of acme (1 of 1 taken: by birch)"
+
+
+@pytest.mark.parametrize(
+    ("stamp_ms", "reason"),
+    [(0, "waits for a seat of acme (1 of 1 taken: by alder)"), (WALL_MS + 1, "")],
+)
+def test_a_machine_that_is_gone_holds_no_seat(node: FakeNode, stamp_ms: int, reason: str) -> None:
+    seats = {"requirements": {"seats": [{"name": "acme", "most": 1}]}}
+    node.handle_submission({"name": "w", "tasks": [task(name, 10) | seats for name in "ab"]})
+    claim = Claim(1, (1, 0), "aldernode")
+    run = Run(1, 1, "aldernode", 1, claim, 1, phase=Running(), stamp=(stamp_ms, 0))
+    first, second = node.table.specs.values()
+    node.table.join(lives=[TaskLife(first.task, Life(runs=(run,)))])
+    assert Views(node.now(), TaskProgress(lambda: 1.7e9)).task(second).reason == reason
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agent.api.again import AgainReply, Step
 from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.reasons import LacksExtra, NotAccepted, as_why
-from agent.api.values import PRIORITY_NAMES, Dataset, TaskState
+from agent.api.values import PRIORITY_NAMES, Dataset, NamedPriority, TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import ATTACHED_MAX, Basis, Input, Misfit, PlanReply, Submit, Task, TaskPlan
 from gui.model.again import again_text
@@ -189,9 +189,14 @@ def test_that_nobody_helps_is_told_where_it_could_run_here(
 
 def test_when_work_may_run_in_words() -> None:
     named = {"low": "when machines are idle", "interactive": "now, on this computer"}
-    for urgency in ("low", "interactive", *map(PRIORITY_NAMES.__getitem__, ("low", "interactive"))):
+    low, urgent = PRIORITY_NAMES["low"], PRIORITY_NAMES["interactive"]
+    told: tuple[tuple[NamedPriority, bool], ...] = (
+        *(("low", False), (low, False)),
+        *(("interactive", True), (urgent, True)),
+    )
+    for urgency, here in told:
         assert urgency_words(urgency) == named
-        assert is_for_here(urgency) is (urgency in ("interactive", PRIORITY_NAMES["interactive"]))
+        assert is_for_here(urgency) is here
     assert urgency_words(33) == named | {33: "with priority 33"}
     assert not is_for_here(33)
 

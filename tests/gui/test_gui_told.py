@@ -34,7 +34,7 @@ OLDER = (
     [
         ({}, (), None, ""),
         ({}, ("1", "0"), None, ""),
-        ({"update": UpdateView("3", "waits")}, ("2",), Remedy.START_NEW_AGENT,
+        ({"update": UpdateView("3", "asks")}, ("2",), Remedy.START_NEW_AGENT,
          "Wingbeat 3 is installed; it starts anew when you say so."),
         ({"update": UpdateView("3", "finishes")}, (), Remedy.START_NEW_AGENT,
          "Wingbeat 3 is installed; it starts anew when the running task ends."),

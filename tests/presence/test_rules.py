@@ -328,11 +328,12 @@ def test_where_programs_cannot_be_confined_nothing_of_others_begins(
 
 async def test_a_bar_holds_from_when_it_is_told_until_it_is_lifted(tmp_path: Path) -> None:
     async with presence(tmp_path, Machine(), VolunteerRules("always")) as (found, _):
-        for bar, volunteering, own in (
+        told: tuple[tuple[Bar, bool, str], ...] = (
             ("all", False, "none"),
             ("others", False, "all"),
             ("", True, "all"),
-        ):
+        )
+        for bar, volunteering, own in told:
             found.bar(bar)
             assert (found.state().volunteering, found.state().own_work) == (volunteering, own), bar
 
