@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from msgspec.structs import replace
@@ -13,6 +17,8 @@ from agent.api.flock import MembersReply, MemberView
 from agent.api.past import PastDay
 from agent.api.update import UpdateView
 from agent.api.values import PRIORITY_NAMES, TaskState
+from agent.client.errors import ClientError
+from gui.bridge.inspecting import inspected, place_of_plan
 from gui.model.again import difference_words, differing_text, steps_as_tasks
 from gui.model.audit import checked_text, from_text, is_well, on_text, outcome_text, who_text
 from gui.model.flock import may_run_here, own_member, waits_for_help
@@ -211,3 +217,40 @@ def test_an_entry_of_the_audit_is_told_in_words() -> None:
 )
 def test_a_checked_audit_is_told_in_a_sentence(found: dict[str, Any], told: str) -> None:
     assert checked_text(AuditChecked("n1", "acor", 6, 9, **found)) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("0.1 -0.2 0.35", ["0.1", "-0.2", "0.35"]),
+        (" 1; 2;3 ", ["1", "2", "3"]),
+        ("1 2", None),
+        ("1 2 3 4", None),
+        ("1 2 x", None),
+    ],
+)
+async def test_what_is_said_of_a_flight_is_three_numbers_where_it_has_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, numbers: list[str] | None
+) -> None:
+    look = AsyncMock(return_value="found")
+    monkeypatch.setattr("gui.bridge.inspecting.look_at_flight", look)
+    client: Any = AsyncMock()
+    client.call.return_value = SimpleNamespace(shares={"flights": str(tmp_path)})
+    said = {"lever-m": text, "sensor": " left ", "line": " "}
+    flight = tmp_path / "f7"
+    flight.mkdir()
+    if numbers is None:
+        with pytest.raises(ClientError, match=f"“{text}” has to be three numbers"):
+            await inspected(client, flight, said)
+    else:
+        assert await inspected(client, flight, said, tmp_path) == ("found", "flights/f7")
+        options = {"lever-m": numbers, "sensor": "left", "share": "flights/f7"}
+        look.assert_awaited_once_with(flight, options, tmp_path)
+
+
+def test_a_plan_lies_beside_its_flight_or_with_its_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place_of_plan(tmp_path / "f7") == tmp_path / "f7-inspection"
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert place_of_plan(tmp_path / "f7") == Path.home() / "f7-inspection"
