@@ -447,3 +447,26 @@ async def test_a_second_run_is_told_while_it_goes_on_and_while_it_is_stopped(
     await client.result("cancel", {"workflow": "survey", "tasks": [COPY]})
     told = await client.result("why", {"task": "survey/copy"})
     assert told["now"] == "copy is cancelled, still being stopped on alder and elmnode"
+
+
+@pytest.mark.parametrize(
+    ("usual", "said", "told"),
+    [
+        ((), (), []),
+        (("alder",), (), ["alder"]),
+        (("alder",), ("nobody",), []),
+        (("alder",), ("operators", "alder"), ["operators", "alder"]),
+        ((), ("everybody",), ["everybody"]),
+    ],
+)
+async def test_work_is_shared_as_its_person_says_or_else_as_usual(
+    there: Serving,
+    client: LineClient,
+    usual: tuple[str, ...],
+    said: tuple[str, ...],
+    told: list[str],
+) -> None:
+    there.node.known = replace(there.node.known, shared_with=usual)
+    await client.result("submit", workflow(shared_with=said))
+    shown = await client.result("show", {"workflow": "survey"})
+    assert shown["workflow"]["shared_with"] == told
