@@ -243,7 +243,7 @@ async def test_what_is_said_of_a_flight_is_three_numbers_where_it_has_to_be(
         with pytest.raises(ClientError, match=f"“{text}” has to be three numbers"):
             await inspected(client, flight, said)
     else:
-        assert await inspected(client, flight, said, tmp_path) == ("found", "flights/f7")
+        assert (await inspected(client, flight, said, tmp_path))[1] == "flights/f7"
         options = {"lever-m": numbers, "sensor": "left", "share": "flights/f7"}
         look.assert_awaited_once_with(flight, options, tmp_path)
 
