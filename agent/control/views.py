@@ -277,17 +277,12 @@ def volunteering_said(view: VolunteeringView) -> VolunteeringView:
 
 
 def _row(machine: _Machine, hands: Hands, views: Views) -> _Machine:
-    """A machine with what it has in hand."""
-    tasks = _tasks(hands.get(machine.node, ()), views)
-    reason = reason_said(machine)
-    return replace(machine, reason=reason, running=_running(tasks), tasks=tasks)
-
-
-def _tasks(
-    hand: list[tuple[TaskId, Run]] | tuple[()], views: Views
-) -> tuple[work.CurrentTask, ...]:
-    return tuple(views.current(task, run) for task, run in hand[:TASKS_SHOWN_MAX])
-
-
-def _running(tasks: tuple[work.CurrentTask, ...]) -> int:
-    return sum(each.state is not TaskState.SCHEDULED for each in tasks)
+    """A machine with what it has in hand: of many tasks only so many rows, but all are counted."""
+    hand, reading_of = hands.get(machine.node, []), views.now.table.reading
+    states = ((reading_of(task) or NOT_READ).state for task, _ in hand)
+    return replace(
+        machine,
+        reason=reason_said(machine),
+        running=sum(each is not TaskState.SCHEDULED for each in states),
+        tasks=tuple(views.current(task, run) for task, run in hand[:TASKS_SHOWN_MAX]),
+    )

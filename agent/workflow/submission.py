@@ -62,9 +62,7 @@ class Client(Protocol):
         """Ask, and wait for the answer."""
 
 
-async def add(
-    client: Client, path: Path, *, far: bool = False, sent: Sent = lambda _: None
-) -> Dataset:
+async def add(client: Client, path: Path, *, far: bool, sent: Sent = lambda _: None) -> Dataset:
     """Wait until a file or folder is in the flock's store, and return its dataset. The agent reads
     it by its path; with ``far`` it is sent in pieces, and only then ``sent`` hears the bytes of
     each. Raises ``ClientError``; with ``far`` ``OSError`` too, also for devices and links out of
@@ -74,7 +72,7 @@ async def add(
     return (await _upload(client, path, sent)).dataset
 
 
-async def publish(client: Client, program: LocalProgram, *, far: bool = False) -> Published:
+async def publish(client: Client, program: LocalProgram, *, far: bool) -> Published:
     """Publish a program's folder, or one made of a script and its description; return its name in
     the flock and its dataset. With ``far`` the folder is only added, under the name that it would
     get. Raises ``ClientError`` or ``OSError``, and with ``far`` ``FaultsError`` of a wrong

@@ -193,14 +193,12 @@ def _check_all(
         faults.at(place).said("{owner} must be {wanted}", owner=what, wanted=wanted)
         return False
     values = value if isinstance(value, tuple) else (value,)
-    checks = [_check(variable, each, place, what, faults, chosen=True) for each in values]
+    checks = [_check(variable, each, place, what, faults) for each in values]
     return all(checks)
 
 
-def _check(
-    variable: Variable, text: str, place: Place, what: What, faults: Faults, *, chosen: bool = False
-) -> bool:
-    if chosen and variable.choices and text not in variable.choices:
+def _check(variable: Variable, text: str, place: Place, what: What, faults: Faults) -> bool:
+    if variable.choices and text not in variable.choices:
         hint = faults.hint(text, variable.choices)
         must_be(what, variable.choices, shown(text), place, faults, hint)
         return False

@@ -35,8 +35,12 @@ def with_task(machine: Machine, row: TaskView, workflow: str) -> Machine:
         )
     else:
         tasks = tuple(has if each is had else each for each in machine.tasks)
-    running = sum(each.state is not TaskState.SCHEDULED for each in tasks)
-    return msgspec.structs.replace(machine, tasks=tasks, running=running)
+    unseen = max(0, machine.running - _begun(machine.tasks))  # of many the agent tells the first
+    return msgspec.structs.replace(machine, tasks=tasks, running=_begun(tasks) + unseen)
+
+
+def _begun(tasks: tuple[CurrentTask, ...]) -> int:
+    return sum(each.state is not TaskState.SCHEDULED for each in tasks)
 
 
 def peers_with_task(reply: PeersReply, row: TaskView, workflow: str) -> PeersReply:

@@ -19,14 +19,24 @@ from agent.api.wording import near, suggestion
 from agent.api.work import PENDING, Basis, Submit
 from agent.control.dry_run import acceptances, plan_tasks
 from agent.control.estimates import TaskProgress
-from agent.control.fitting import FitTable, seen, slots_of
+from agent.control.fitting import FitTable, seen, slots_of, takes_work
 from agent.control.verbs.submitting import specs_of
-from agent.control.views import Views
+from agent.control.views import Views, peer_view
 from agent.protocol.likeness import PastRun
-from agent.protocol.records import Dataset, Requirements, TaskSpec, TaskState
+from agent.protocol.records import (
+    Claim,
+    Dataset,
+    Life,
+    Requirements,
+    Run,
+    Running,
+    TaskLife,
+    TaskSpec,
+    TaskState,
+)
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
-from tests.control.surface import ALDER, FakeNode
+from tests.control.surface import ALDER, WALL_MS, FakeNode
 
 
 def task(name: str, expected_s: float = 10, *after: str, **more: Any) -> dict[str, Any]:
@@ -346,3 +356,60 @@ def test_what_waits_for_a_seat_says_so_with_who_has_it(node: FakeNode) -> None:
     told = [views.task(spec) for spec in node.table.specs.values()]
     (waiting,) = [each.reason for each in told if each.state is TaskState.READY]
     assert waiting == "waits for a seat of acme (1 of 1 taken: by birch)"
+
+
+@pytest.mark.parametrize(
+    ("stamp_ms", "reason"),
+    [(0, "waits for a seat of acme (1 of 1 taken: by alder)"), (WALL_MS + 1, "")],
+)
+def test_a_machine_that_is_gone_holds_no_seat(node: FakeNode, stamp_ms: int, reason: str) -> None:
+    seats = {"requirements": {"seats": [{"name": "acme", "most": 1}]}}
+    node.handle_submission({"name": "w", "tasks": [task(name, 10) | seats for name in "ab"]})
+    claim = Claim(1, (1, 0), "aldernode")
+    run = Run(1, 1, "aldernode", 1, claim, 1, phase=Running(), stamp=(stamp_ms, 0))
+    first, second = node.table.specs.values()
+    node.table.join(lives=[TaskLife(first.task, Life(runs=(run,)))])
+    assert Views(node.now(), TaskProgress(lambda: 1.7e9)).task(second).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "priority"),
+    [
+        ({"volunteering": True}, True, ""),
+        ({"volunteering": False}, False, ""),
+        ({"volunteering": False, "own_work": "all"}, False, "any"),
+        ({"volunteering": False, "own_work": "interactive"}, False, "interactive"),
+        ({"volunteering": True, "people": ("Ana", "rui")}, True, ""),
+        ({"volunteering": True, "people": ("rui",)}, False, ""),
+        ({"volunteering": True, "people": ("ana's",)}, True, ""),
+        ({"volunteering": True, "bans": ("ANA",)}, False, ""),
+        ({"volunteering": True, "own_work": "all", "bans": ("ana",)}, False, "any"),
+    ],
+)
+def test_a_machine_lets_work_begin_for_whom_it_helps_and_its_own_as_its_owner_says(
+    own: dict[str, Any], others: bool, priority: str
+) -> None:
+    """Of ana, whose other machine is called ana's; what is her machine's own, and how urgent."""
+    machine = structs.replace(ALDER, **own)
+    for home in ("elmnode", ALDER.node, ""):
+        for urgent in (False, True):
+            at_home = home == ALDER.node and (priority == "any" or (urgent and priority != ""))
+            takes = takes_work(machine, (home, "ana", "ana's"), interactive=urgent)
+            assert takes is (others or at_home), (home, urgent)
+
+
+def test_who_is_away_has_a_row_too(node: FakeNode) -> None:
+    views = Views(node.now(), TaskProgress(lambda: 1.7e9))
+    rows = {name: peer_view(views, name) for name in ("aldernode", "cedarnode", "birchnode", "no")}
+    states = {name: row.state for name, row in rows.items() if row is not None}
+    assert states == {"aldernode": "away", "cedarnode": "away"}
+
+
+def test_the_end_of_many_in_a_chain_is_that_of_the_chain(node: FakeNode) -> None:
+    """However many places there are; beside what could run at the same time."""
+    flock(node, own=8)
+    chain = [task(str(n), 1, *([str(n - 1)] if n else [])) for n in range(150)]
+    beside = [task(f"b{n}", 1) for n in range(100)]
+    node.handle_submission({"name": "many", "tasks": chain + beside})
+    views = Views(node.now(), TaskProgress(lambda: 1.7e9))
+    assert views.estimates.rest(node.table.workflows["many"]).s == 150

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError
-from agent.api.reasons import AsksToBeLetIn
+from agent.api.reasons import AsksToBeLetIn, NewestOf
 from agent.api.rpc import ErrorCode
 from agent.api.work import Submit
 from agent.control.membership import (
@@ -282,9 +282,9 @@ def test_which_of_several_of_one_name_is_meant(
     assert meant == ids[found]
     task = find_task(node.table, f"{reference}/top", submitter=submitter, typed=typed)
     assert node.table.workflow_of[task.task] == ids[found]
-    newest = newest_of(node.table, reference, meant)
-    by_id = reference.startswith(ids["ada"][:10])
-    assert (newest.count if newest is not None else 1) == (1 if by_id else 3)
+    by_id, told = reference.startswith(ids["ada"][:10]), node.table.workflows[meant].spec
+    newest = NewestOf("words", 3, meant, told.submitter, told.submitted[0])
+    assert newest_of(node.table, reference, meant) == (None if by_id else newest)
 
 
 def test_the_tasks_of_the_newest_are_meant_without_its_name(

@@ -15,7 +15,7 @@ from msgspec import structs, to_builtins
 
 from agent.api.rpc import ErrorCode
 from agent.api.session import Welcome
-from agent.api.values import Position
+from agent.api.values import Capabilities, Position
 from agent.control import members
 from agent.control.naming import task_id
 from agent.paths import TASK_LOGS, task_log
@@ -31,7 +31,7 @@ from tests.control.serving import (
     stranger,
     workflow,
 )
-from tests.control.surface import NODE
+from tests.control.surface import ALDER, NODE
 
 COPY = task_id(SURVEY, "copy")
 Arrived = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -95,6 +95,27 @@ async def listening(here: Serving, arrived: Arrived) -> AsyncIterator[list[async
 
 def greeting(serving: Serving, node: str) -> dict[str, str]:
     return {"token": serving.control["token"], "client": "test", "node": node}
+
+
+async def test_owners_are_asked_again_where_what_waits_is_not_allowed(two: Two) -> None:
+    """Cedar is off, and elm's owner has allowed it."""
+    await two.client.result("hello", greeting(two.here, "birch"))
+    folder = {"dataset": "tree:" + "1" * 64}
+    task = {"id": "count", "program": "count@1", "published": folder}
+    await two.client.result("submit", {"name": "w", "tasks": [task]})
+    bare, able = Capabilities(), Capabilities(programs=("count@1",))
+    two.here.node.known = replace(
+        two.here.node.known,
+        peers=tuple(
+            structs.replace(ALDER, node=f"{name}node", name=name, capabilities=each)
+            for name, each in (("alder", bare), ("cedar", bare), ("elm", able))
+        ),
+    )
+    asked = await two.client.result("ask_owners", {"workflow": "w"})
+    assert asked == {"asked": ["alder"], "silent": ["cedar"]}
+    two.there.node.published.asked = None
+    asked = await two.client.result("ask_owners", {"workflow": "w"})
+    assert asked == {"asked": [], "silent": ["alder", "cedar"]}
 
 
 @pytest.mark.parametrize("name", ["alder", "aldernode", "ald"])

@@ -17,6 +17,7 @@ from agent.control.happenings import WAITING_ROWS_MAX, happenings_of, with_rows
 from agent.control.naming import cause_of, task_id
 from agent.control.views import Views
 from agent.node.workflow_ends import WorkflowEnds
+from agent.protocol.capabilities import Withheld
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
 from agent.protocol.evidence import standing_on
@@ -39,6 +40,8 @@ from tests.control.surface import ALDER, KNOWN, NODE, FakeNode
 
 COPY, CHECK = (task_id(SURVEY, name) for name in ("copy", "check"))
 PROGRAMS = Capabilities(programs=("copy",))
+UNTIL_MS = 4_102_444_800_000
+UNTIL = as_why(LikelyFreeUntil(UNTIL_MS))
 
 
 async def now(client: LineClient, task: str = "copy") -> str:
@@ -61,6 +64,7 @@ def seen(there: Serving, *peers: dict[str, Any], **own: Any) -> None:
     there.node.known = replace(there.node.known, peers=made, **own)
 
 
+CLOSED = Capabilities(programs=("copy",), withheld=(Withheld("copy", "AllowsNoNetwork"),))
 BARE = {"name": "bare", "capabilities": Capabilities()}
 
 
@@ -109,6 +113,34 @@ BARE = {"name": "bare", "capabilities": Capabilities()}
             {},
             "none of the machines that could run it has taken it yet",
             ["birch could run it", "bare has no program copy"],
+        ),
+        (
+            [{"name": "elm", "bans": ("BIRCH",)}, {"name": "oak", "bans": ("copy",)}],
+            {},
+            "1 of 3 machines help now, none has taken it yet",
+            ["birch could run it", "elm takes no work of BIRCH", "oak takes no work of copy"],
+        ),
+        (
+            [{"name": "elm", "people": ("rui",)}, {"name": "oak", "why": UNTIL}],
+            {},
+            "2 of 3 machines help now, none has taken it yet",
+            [
+                "birch could run it",
+                "elm helps only rui",
+                f"oak could run it, and is likely free until {Speech().moment(UNTIL_MS)}",
+            ],
+        ),
+        (
+            [{"name": "elm", "people": ("rui",)}],
+            {"volunteering": False},
+            "owners say whom they help, and on elm birch is not among them",
+            ["birch could run it and does not help: nobody uses it", "elm helps only rui"],
+        ),
+        (
+            [{"name": "elm", "capabilities": CLOSED}],
+            {"volunteering": False, "programs": ()},
+            "no machine allows network to copy",
+            ["birch has no program copy", "elm does not allow network to copy"],
         ),
     ],
 )
@@ -204,8 +236,6 @@ async def test_a_machine_with_its_hands_full(
     assert story["machines"] == [sentence]
 
 
-UNTIL_MS = 4_102_444_800_000
-UNTIL = as_why(LikelyFreeUntil(UNTIL_MS))
 LONG = as_why(LikelyFreeForLong())
 SPEAKS = "copy runs on alder; what speaks for that machine: "
 

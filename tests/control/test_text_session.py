@@ -157,6 +157,16 @@ async def test_what_runs_is_told_as_cancelled_when_it_stopped(
     assert await typist.answered(f"CANCEL {task}", "ERROR") == said
 
 
+async def test_no_more_is_followed_at_a_time_than_is_allowed(
+    there: Serving, typist: Typist, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.control.text_session.SUBSCRIBED_MAX", 2)
+    there.node.handle_submission(workflow())
+    await typist.answered("SUBSCRIBE survey/copy survey/check", "SUBSCRIBED", lines=3)
+    said = "ERROR more than 2 tasks are subscribed by this connection"
+    assert await typist.answered("SUBSCRIBE survey/spare", "ERROR") == said
+
+
 async def test_progress_of_one_who_does_not_report_is_told_now_and_then(
     there: Serving, typist: Typist, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from msgspec import structs
 
+from agent.api.flock import ConfinementView
 from agent.api.rpc import ErrorCode
 from agent.api.session import FlockChanged, PeerChanged
+from agent.api.values import PRIORITY_NAMES, Capabilities
 from agent.control.naming import task_id
+from agent.protocol.capabilities import NeededBy
 from agent.protocol.effects import WorkflowSafe
+from agent.protocol.needs import Seat, seats_of
+from agent.protocol.records import Claim, Life, Run, Running, TaskLife
+from agent.protocol.second_runs import FIRST_COPY
 from tests.control.serving import SURVEY, LineClient, Serving, greeted, workflow
-from tests.control.surface import INVITATION, NODE
+from tests.control.surface import ALDER, INVITATION, NODE
 
+ALL_RIGHTS = (
+    "programs have all rights of this account here: remove `confinement` from settings.toml"
+)
 COPY, CHECK, MERGE = (task_id(SURVEY, name) for name in ("copy", "check", "merge"))
 
 
@@ -290,3 +301,172 @@ async def test_a_fault_of_ours_is_told_as_such_and_the_connection_goes_on(
     )
     there.node.broken = False
     await client.result("status")
+
+
+@pytest.mark.parametrize(
+    ("found", "sentences"),
+    [
+        (ConfinementView(holds=True), []),
+        (ConfinementView("off", holds=True), [ALL_RIGHTS]),
+        (ConfinementView("off"), [ALL_RIGHTS]),
+        (
+            ConfinementView(error="no Landlock"),
+            ["programs cannot be confined here, so nothing of others runs: no Landlock"],
+        ),
+    ],
+)
+async def test_what_does_not_hold_programs_back_is_told_first(
+    there: Serving, client: LineClient, found: ConfinementView, sentences: list[str]
+) -> None:
+    there.node.confined = AsyncMock(return_value=found)  # type: ignore[method-assign]
+    told = (await client.result("doctor"))["findings"]
+    kinds = [each["kind"] for each in told]
+    assert [each["text"] for each in told[: kinds.count("confinement")]] == sentences
+
+
+async def test_a_word_for_a_workflow_means_it(there: Serving, client: LineClient) -> None:
+    await client.result("submit", workflow())
+    told = await client.result("meant", {"reference": "surv"})
+    assert (told["id"], told["name"], told["text"]) == (SURVEY, "survey", "")
+
+
+async def test_results_go_where_the_submission_says(there: Serving, client: LineClient) -> None:
+    for folder, sentence in (
+        ("results", "deliver: results is no whole path of a folder"),
+        ("/srv/../etc", "deliver: /srv/../etc is no whole path of a folder"),
+        ("/srv/.ssh/x", "deliver: /srv/.ssh/x is hidden, or lies in a hidden folder"),
+    ):
+        told = await client.refusal("submit", workflow(deliver=folder))
+        assert told == (ErrorCode.REFUSED, sentence)
+    assert there.node.datasets.delivered == {}
+    await client.result("submit", workflow(deliver="/srv/results"))
+    assert there.node.datasets.delivered == {SURVEY: Path("/srv/results")}
+
+
+async def test_another_version_of_a_workflow_runs_with_what_is_kept(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    there.node.volunteer()
+    while there.node.runs:
+        there.node.succeed(next(iter(there.node.runs)))
+    wanted = workflow("survey-2", priority="low")
+    wanted["tasks"][3]["parameters"] = "9"
+    told = await client.result("again", {"workflow": "survey", "wanted": wanted})
+    steps = {each["name"]: (each["differs"], each["kept"]) for each in told["steps"]}
+    assert (steps["copy"], steps["spare"]) == (([], True), (["parameters"], False))
+    view = (await client.result("show", {"workflow": told["workflow"]}))["workflow"]
+    assert (view["name"], view["priority"]) == ("survey-2", PRIORITY_NAMES["low"])
+    wanted["deliver"] = "results"
+    refused = await client.refusal("again", {"workflow": "survey", "wanted": wanted})
+    assert refused[1] == "deliver: results is no whole path of a folder"
+
+
+async def test_only_whoever_wanted_results_removes_them_while_that_machine_belongs(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    await client.result("cancel", {"workflow": "survey"})
+    table = there.node.table
+    known = table.workflows[SURVEY]
+    spec = structs.replace(known.spec, host="aldernode")
+    table.workflows[SURVEY] = structs.replace(known, spec=spec)
+    told = await client.refusal("remove", {"workflows": ["survey"]})
+    assert told == (ErrorCode.REFUSED, "survey was submitted on alder: remove it there")
+    there.node.known = replace(there.node.known, members=there.node.known.members[1:])
+    assert (await client.result("remove", {"workflows": ["survey"]}))["workflows"]
+
+
+@pytest.mark.parametrize(
+    ("room", "verb", "sentence", "stays"),
+    [
+        ("copies", "size_of", "what they printed cannot be looked at: no room", True),
+        ("copies", "let_go", "not all of what they left could be deleted: no room", False),
+        ("datasets", "let_go", "not all of what they left could be deleted: no room", False),
+    ],
+)
+async def test_what_cannot_be_removed_is_told(
+    there: Serving, client: LineClient, room: str, verb: str, sentence: str, stays: bool
+) -> None:
+    await client.result("submit", workflow())
+    await client.result("cancel", {"workflow": "survey"})
+    setattr(getattr(there.node, room), verb, AsyncMock(side_effect=OSError("no room")))
+    assert (await client.refusal("remove", {"workflows": ["survey"]}))[1] == sentence
+    assert (await client.result("status"))["total"] == stays
+
+
+async def test_what_machines_say_that_a_program_needs_goes_with_its_tasks(
+    there: Serving, client: LineClient
+) -> None:
+    needs = NeededBy("copy", ("acme >= 3",), (Seat("licence", 1),))
+    able = Capabilities(programs=("copy",), needs=(needs,))
+    there.node.known = replace(there.node.known, peers=(structs.replace(ALDER, capabilities=able),))
+    await client.result("submit", workflow())
+    for spec in there.node.table.specs.values():
+        assert seats_of(spec) == (() if spec.gate else (Seat("licence", 1),))
+
+
+async def test_programs_that_work_brings_are_listed_with_the_word_on_them(
+    there: Serving, client: LineClient
+) -> None:
+    folder = {"dataset": "tree:" + "1" * 64}
+    said = {"asked@1": "waiting", "free@1": "accepted", "never@1": "refused", "done@1": None}
+    tasks = [{"id": name[:4], "program": name, "published": folder} for name in said]
+    await client.result("submit", {"name": "w", "tasks": tasks})
+    there.node.published.decided = {
+        "asked@1": "waiting",
+        "free@1": "accepted",
+        "never@1": "refused",
+    }
+    told = (await client.result("programs"))["programs"]
+    assert {each["name"]: each["here"] for each in told if "@" in each["name"]} == said
+    assert [each["nodes"] for each in told] == [[], ["birch"], [], [], []]
+
+
+async def test_a_second_run_is_told_while_it_goes_on_and_while_it_is_stopped(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    there.node.table.join(
+        lives=[
+            TaskLife(
+                COPY,
+                Life(
+                    runs=tuple(
+                        Run(1, 1, host, 1, Claim(1, (1, 0), host), 1, phase=Running(), more=more)
+                        for host, more in (("aldernode", {}), ("elmnode", FIRST_COPY))
+                    )
+                ),
+            )
+        ]
+    )
+    told = await client.result("why", {"task": "survey/copy"})
+    beside = "what speaks for that machine: a second run of it goes on on elmnode"
+    assert told["now"] == f"copy runs on alder; {beside}"
+    assert told["task"]["copies"] == ["elmnode"]
+    await client.result("cancel", {"workflow": "survey", "tasks": [COPY]})
+    told = await client.result("why", {"task": "survey/copy"})
+    assert told["now"] == "copy is cancelled, still being stopped on alder and elmnode"
+
+
+@pytest.mark.parametrize(
+    ("usual", "said", "told"),
+    [
+        ((), (), []),
+        (("alder",), (), ["alder"]),
+        (("alder",), ("nobody",), []),
+        (("alder",), ("operators", "alder"), ["operators", "alder"]),
+        ((), ("everybody",), ["everybody"]),
+    ],
+)
+async def test_work_is_shared_as_its_person_says_or_else_as_usual(
+    there: Serving,
+    client: LineClient,
+    usual: tuple[str, ...],
+    said: tuple[str, ...],
+    told: list[str],
+) -> None:
+    there.node.known = replace(there.node.known, shared_with=usual)
+    await client.result("submit", workflow(shared_with=said))
+    shown = await client.result("show", {"workflow": "survey"})
+    assert shown["workflow"]["shared_with"] == told

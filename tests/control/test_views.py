@@ -17,11 +17,21 @@ from agent.api.work import Basis, Submit, TaskView
 from agent.control.estimates import TaskProgress
 from agent.control.naming import task_id
 from agent.control.verbs.submitting import specs_of
-from agent.control.views import Views, node_view
+from agent.control.views import Views, node_view, peer_view
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.likeness import PastRun
 from agent.protocol.reading import DerivedState
-from agent.protocol.records import Claim, Life, Lost, Phase, Run, Running, TaskLife, TaskState
+from agent.protocol.records import (
+    Claim,
+    Life,
+    Lost,
+    Phase,
+    Run,
+    Running,
+    Scheduled,
+    TaskLife,
+    TaskState,
+)
 from tests.control.serving import LineClient, Serving
 from tests.control.surface import ALDER, NODE, WALL_MS, FakeNode
 
@@ -307,6 +317,35 @@ def test_how_far_a_task_is_goes_by_the_machine_that_runs_it(tmp_path: Path) -> N
     assert task.left_ms == pytest.approx(8_000, rel=0.12)
 
 
+@pytest.mark.parametrize(
+    ("expected_s", "passed_ms", "left_ms"),
+    [(2, 7_000, 0), (2, 7_001, None), (20, 30_000, 0), (20, 30_001, None)],
+)
+def test_a_guess_is_kept_until_it_was_passed_by_five_seconds_and_by_half_of_it(
+    tmp_path: Path, expected_s: int, passed_ms: int, left_ms: int | None
+) -> None:
+    scene = Scene(tmp_path)
+    scene.submit({"id": "long", "program": "copy", "expected_s": expected_s})
+    run = scene.running()
+    scene.reported.note(TaskProgressed(LONG, NODE, 500, expected_s * 1_000))
+    scene.at_ms += passed_ms
+    spec = scene.node.table.specs[LONG]
+    left = scene.views.estimates.left(spec, DerivedState(TaskState.RUNNING, owner=run))
+    assert (left.ms if left.known else None) == left_ms
+
+
+@pytest.mark.parametrize(("tasks", "end_s"), [(200, 67.0), (202, 202 / 3)])
+def test_of_up_to_two_hundred_tasks_each_gets_a_place(
+    tmp_path: Path, tasks: int, end_s: float
+) -> None:
+    """On three places; the end of more is reckoned from their sum."""
+    scene = Scene(tmp_path)
+    scene.submit(*({**EIGHT[0], "id": str(number)} for number in range(tasks)))
+    scene.node.known = replace(scene.node.known, slots=3)
+    rest = scene.views.estimates.rest(scene.node.table.workflows["survey"])
+    assert rest.s == pytest.approx(end_s)
+
+
 def test_the_rest_of_a_large_workflow_is_shared_too(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.submit(*MANY)
@@ -344,6 +383,17 @@ def of_alder(scene: Scene, phase: Phase, at_ms: int, task: str = LONG) -> None:
         1, 1, "aldernode", 1, claim, 1, phase=phase, stamp=(at_ms, 0), revision=at_ms - WALL_MS
     )
     scene.node.table.join(lives=[TaskLife(task, Life(runs=(run,)))])
+
+
+def test_all_that_a_machine_runs_is_counted_and_the_first_of_it_shown(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.submit(*({"id": str(number), "program": "copy"} for number in range(70)))
+    for number in range(70):
+        phase = Running() if number else Scheduled()
+        of_alder(scene, phase, WALL_MS + 1, task_id("survey", str(number)))
+    view = peer_view(scene.views, ALDER.node)
+    assert view is not None
+    assert (view.running, len(view.tasks)) == (69, 64)
 
 
 def test_who_comes_back_late_does_not_change_the_end(tmp_path: Path) -> None:

@@ -65,6 +65,34 @@ def test_a_folder_keeps_names_rights_and_empty_folders(store: DatasetStore, tmp_
     assert [each.path for each in store.files(dataset)] == files
 
 
+def test_an_empty_folder_is_laid_out_too_and_any_is_nobody_elses(
+    store: DatasetStore, tmp_path: Path
+) -> None:
+    (tmp_path / "nothing").mkdir()
+    for source in (tmp_path / "nothing", a_folder(tmp_path / "raw")):
+        laid = store.lay(store.keep(source).dataset, tmp_path / "store")
+        assert laid.is_dir()
+        assert os.name != "posix" or laid.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("copied", [0, 3])
+def test_what_the_kernel_does_not_copy_is_copied_all_the_same(
+    store: DatasetStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copied: int
+) -> None:
+    """Also where it says so only after a part, as between two disks of a network."""
+    dataset = store.keep(points(tmp_path, "points.las", b"some points")).dataset
+    left = [copied]
+
+    def copy(source: int, target: int, _: int) -> int:
+        if not (size := left.pop() if left else 0):
+            raise OSError(errno.EXDEV, "between two disks")
+        return os.write(target, os.read(source, size))
+
+    monkeypatch.setattr(os, "copy_file_range", copy, raising=False)
+    laid = store.lay(dataset, tmp_path / "store")
+    assert laid.read_bytes() == b"some points"
+
+
 def test_what_a_program_left_is_moved_in_unless_it_has_two_names(
     store: DatasetStore, tmp_path: Path
 ) -> None:

@@ -88,6 +88,18 @@ def test_a_file_that_cannot_be_read_allows_nothing(grants: Grants, content: str)
     assert grants.lacks_leave(program())
 
 
+def test_what_a_network_and_a_card_need_is_read_only_by_who_asks_for_them(tmp_path: Path) -> None:
+    def read(wishes: Wishes) -> set[str]:
+        return {*reads_of(wishes, tmp_path, ["/bin/sh"], [])}
+
+    names, cards = "/etc/resolv.conf", "/proc/driver/nvidia"
+    assert read(Wishes()).isdisjoint({names, cards})
+    assert read(Wishes("lan")) & {names, cards} == {names}
+    assert read(Wishes("internet")) & {names, cards} == {names}
+    assert read(Wishes(devices=("gpu",))) & {names, cards} == {cards}
+    assert str(tmp_path) in read(Wishes())
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="these are places of Linux")
 def test_closed_places_stay_closed_whoever_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,7 +15,7 @@ from agent.api.session import Event
 from agent.api.values import Capabilities, TaskState
 from agent.api.work import TaskView
 from agent.wording.speech import english
-from gui.model.hands import parts_behind
+from gui.model.hands import parts_behind, with_task
 from gui.model.notices import FlockPart
 from gui.model.screen import Changes, Screen
 from gui.model.trouble import flock_trouble
@@ -23,6 +23,7 @@ from tests.certain import certain
 from tests.gui.values import (
     chain,
     connected,
+    current,
     happened,
     moved,
     node,
@@ -69,6 +70,16 @@ def test_a_task_is_in_the_hands_of_whoever_has_it_now() -> None:
     screen.fold([happened(4, progress)])
     assert certain(screen.peers).peers[0].tasks[0].permille == 250
     assert move(5, TaskState.TERMINATED, "id-garajau") == [[0, 0], [0, 0]]
+
+
+def test_of_many_tasks_those_that_are_not_told_are_counted_on() -> None:
+    """The agent tells the first of a hundred."""
+    busy = peer("garajau", running=100, tasks=(current("first"),))
+    row = task("import", TaskState.RUNNING, host_node="id-garajau")
+    more = with_task(busy, row, "line 42")
+    assert (len(more.tasks), more.running) == (2, 101)
+    fewer = with_task(more, replace(row, state=TaskState.TERMINATED), "line 42")
+    assert (len(fewer.tasks), fewer.running) == (1, 100)
 
 
 @pytest.mark.parametrize(

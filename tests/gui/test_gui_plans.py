@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agent.api.again import AgainReply, Step
 from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.reasons import LacksExtra, NotAccepted, as_why
-from agent.api.values import Dataset, TaskState
+from agent.api.values import PRIORITY_NAMES, Dataset, NamedPriority, TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import ATTACHED_MAX, Basis, Input, Misfit, PlanReply, Submit, Task, TaskPlan
 from gui.model.again import again_text
@@ -30,7 +30,15 @@ from gui.model.graph import (
     shape_of,
 )
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, planned_tasks, summary_text, summary_tip
+from gui.model.planning import (
+    fits_text,
+    is_for_here,
+    nobody_helps,
+    planned_tasks,
+    summary_text,
+    summary_tip,
+    urgency_words,
+)
 from gui.model.timeline import RECENT_MAX, Row, outcome_text, recent, timeline_of
 from gui.model.times import clock
 from gui.model.week import cells_of, ranges_of, with_block
@@ -156,6 +164,41 @@ def test_which_machines_fit_and_what_keeps_the_others() -> None:
 
 
 # -- presence, week, files -------------------------------------------------------------------
+
+
+HERE_FITS = TaskPlan("a", ("acor", "brisa"), (), 0, 0)
+ELSEWHERE = TaskPlan("b", ("brisa",), (), 0, 0)
+NOT_SAID = TaskPlan("gate", (), (), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("plan", "nobody"),
+    [
+        (None, False),
+        (PlanReply(False, (), (HERE_FITS, NOT_SAID), 0, 0), True),
+        (PlanReply(False, (), (HERE_FITS, ELSEWHERE), 0, 0), False),
+        (PlanReply(False, (), (HERE_FITS,), 1, 0), False),
+        (PlanReply(False, ("a fault",), (HERE_FITS,), 0, 0), False),
+    ],
+)
+def test_that_nobody_helps_is_told_where_it_could_run_here(
+    plan: PlanReply | None, nobody: bool
+) -> None:
+    assert nobody_helps(plan, "acor") is nobody
+
+
+def test_when_work_may_run_in_words() -> None:
+    named = {"low": "when machines are idle", "interactive": "now, on this computer"}
+    low, urgent = PRIORITY_NAMES["low"], PRIORITY_NAMES["interactive"]
+    told: tuple[tuple[NamedPriority, bool], ...] = (
+        *(("low", False), (low, False)),
+        *(("interactive", True), (urgent, True)),
+    )
+    for urgency, here in told:
+        assert urgency_words(urgency) == named
+        assert is_for_here(urgency) is here
+    assert urgency_words(33) == named | {33: "with priority 33"}
+    assert not is_for_here(33)
 
 
 def test_hours_that_touch_a_cell_paint_it() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agent.net import dialling
 from agent.net.addresses import Address, AddressError, is_numeric, parse_address
-from agent.net.dialling import Dialler, Target, connect, listening_sockets
+from agent.net.dialling import Dialler, Target, connect, listening_sockets, listening_sockets_near
 from agent.net.link_refusals import Cause, LinkRefusal
 from agent.protocol.reasons import NO_REASON
 from tests.hosts.waiting import eventually
@@ -442,3 +442,35 @@ def test_that_no_port_is_free_everywhere_names_no_port(monkeypatch: pytest.Monke
     with pytest.raises(OSError, match="No port is free on all addresses"):
         listening_sockets(("127.0.0.1", "127.0.0.2"), 0)
     assert [each.fileno() for each in opened] == [-1] * dialling.ANY_PORT_TRIES
+
+
+@pytest.mark.parametrize(
+    ("port", "taken", "tried"),
+    [
+        (0, 0, [0]),
+        (29_464, 0, [29_464]),
+        (29_464, 31, [*range(29_464, 29_496)]),
+        (29_464, 32, [*range(29_464, 29_496), 0]),
+        (65_534, 2, [65_534, 65_535, 0]),
+    ],
+)
+@pytest.mark.parametrize("number", [errno.EADDRINUSE, errno.EACCES])
+def test_beside_a_used_port_the_next_free_one_is_taken_else_any(
+    monkeypatch: pytest.MonkeyPatch, port: int, taken: int, tried: list[int], number: int
+) -> None:
+    asked: list[int] = []
+
+    def listen(_: Sequence[str], each: int) -> list[socket.socket]:
+        asked.append(each)
+        if each and len(asked) <= taken:
+            raise OSError(number, "in use")
+        return []
+
+    monkeypatch.setattr(dialling, "listening_sockets", listen)
+    assert listening_sockets_near((LOOPBACK,), port) == []
+    assert asked == tried
+
+
+def test_a_host_that_is_not_here_has_no_next_port() -> None:
+    with pytest.raises(OSError, match="None of the addresses"):
+        listening_sockets_near(("203.0.113.9",), 29_464)

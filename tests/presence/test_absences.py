@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,6 +96,20 @@ def test_who_comes_for_a_moment_does_not_stay() -> None:
     apart = [Spell(at(0, n), at(0, n + 0.5)) for n in range(8, 18)]
     assert Absences(apart).stays(at(1, 10))
     assert not Absences(apart[:3]).stays(at(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("hour", "stays"),
+    [(9, True), (23.5, False), (22, False), (21.9, True), (25, False), (25.1, True)],
+)
+def test_who_comes_back_stays_as_usual_at_about_this_hour(hour: float, stays: bool) -> None:
+    """At nine for the day, half an hour before midnight for a moment; at other hours both count."""
+    spells = [
+        each
+        for day in range(8)
+        for each in (Spell(at(day, 17), at(day, 23.5)), Spell(at(day, 23.52), at(day, 33)))
+    ]
+    assert Absences(spells[1:]).stays(at(9, hour)) is stays
 
 
 @given(

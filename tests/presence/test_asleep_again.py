@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.api.presence_reasons import NoScreen
-from agent.presence.asleep_again import RESTS_S, AsleepAgain
+from agent.presence.asleep_again import AsleepAgain
 from agent.presence.readings import Kind, LastInput
 from agent.presence.sources import Asked, Sources, blind
 from tests.hosts.waiting import wait_for
@@ -20,17 +20,17 @@ WITHIN_S = 20.0
 
 
 class Machine:
-    """Its clock goes on by ten seconds at each look; it works for so many looks."""
+    """Its clock goes on by a step at each look; it works for so many looks."""
 
-    def __init__(self, works: int = 0) -> None:
-        self.now_s, self.works = 1_000.0, works
+    def __init__(self, works: int = 0, step_s: float = 10.0) -> None:
+        self.now_s, self.works, self.step_s = 1_000.0, works, step_s
         self.touched_s: list[Callable[[], float]] = [lambda: 500.0]
         self.said: list[str] = []
         self.slept_s: list[float] = []
         self.closed = False
 
     def clock(self) -> float:
-        self.now_s += 10.0
+        self.now_s += self.step_s
         return self.now_s
 
     def running(self) -> int:
@@ -71,13 +71,29 @@ def test_it_sleeps_when_nothing_has_run_for_a_while() -> None:
     machine = Machine()
     woken(machine)
     assert (machine.said, len(machine.slept_s)) == ([], 1)
-    assert machine.slept_s[0] >= 1_000 + RESTS_S
+    assert 120 <= machine.slept_s[0] - 1_000 < 200
+
+
+def test_after_half_a_day_of_work_it_stays_awake() -> None:
+    machine = Machine(works=10**9, step_s=600)
+    woken(machine)
+    assert machine.said == ["it has worked for half a day"]
+    assert 12 * 3_600 <= machine.now_s - 1_000 < 13 * 3_600
+
+
+@pytest.mark.parametrize(("after_s", "said"), [(5, []), (6, ["somebody uses it"])])
+def test_what_wakes_it_is_no_touch(after_s: int, said: list[str]) -> None:
+    """Its clock says 1,010 when it was woken."""
+    machine = Machine()
+    machine.touched_s = [lambda: 1_010.0 + after_s]
+    woken(machine)
+    assert machine.said == said
 
 
 def test_it_waits_for_the_work() -> None:
     machine = Machine(works=50)
     woken(machine)
-    assert machine.slept_s[0] >= 1_000 + 500 + RESTS_S
+    assert machine.slept_s[0] >= 1_000 + 500 + 120
 
 
 def test_it_stays_awake_once_somebody_has_touched_it() -> None:

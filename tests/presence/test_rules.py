@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,13 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agent.api.volunteering import Hours, VolunteerRules
+from agent.api.errors import RefusedError
+from agent.api.presence_reasons import HeldUnconfined, HelpsAlways
+from agent.api.volunteering import Hours, Pause, VolunteerRules
 from agent.presence.hours import WEEK, clock, inside, next_change_s, tomorrow_s
+from agent.presence.judgement import Bar, Cause, Memory, Verdict
 from agent.presence.rules import faults, hours_text, read_hours, read_rules, written_rules
+from agent.presence.verdict import barred
+from agent.presence.volunteering import Volunteering
+from agent.protocol.reasons import CannotConfine, NobodyUsesIt
 from agent.settings.editing import keep_rules, with_values
 from agent.settings.layers import read_settings
 from agent.settings.node_settings import SettingsError
-from tests.presence.scenes import ZURICH, at
+from tests.presence.scenes import ZURICH, Scene, at
+from tests.presence.watched import Machine, presence
 
 OTHERS = """\
 # of the workshop
@@ -291,3 +299,91 @@ def test_what_is_no_hours_is_said(text: str, wrong: str) -> None:
 @given(some_hours)
 def test_hours_are_written_as_they_are_read(hours: Hours) -> None:
     assert read_hours(hours_text(hours)) == (hours,)
+
+
+@pytest.mark.parametrize(
+    ("bar", "found", "becomes"),
+    [
+        ("", (True, False, False), (True, False, False, False)),
+        ("others", (True, False, False), (True, True, False, True)),
+        ("others", (True, True, False), (True, True, False, False)),
+        ("others", (False, False, False), (False, True, False, False)),
+        ("others", (False, False, True), (False, False, True, False)),
+        ("all", (True, False, False), (False, True, True, True)),
+        ("all", (False, False, True), (False, False, True, False)),
+    ],
+)
+def test_where_programs_cannot_be_confined_nothing_of_others_begins(
+    bar: Bar, found: tuple[bool, bool, bool], becomes: tuple[bool, bool, bool, bool]
+) -> None:
+    """Whether it helps, its owner alone, is paused; and whether that is what holds it back."""
+    volunteering, own_only, paused = found
+    before = Verdict(
+        *(volunteering, False, own_only, 0, Cause.IDLE, HelpsAlways(), NobodyUsesIt()),
+        *(1.0, False, Memory(), paused),
+    )
+    after = barred(before, bar)
+    said = after.reason, after.told
+    assert said in [(HeldUnconfined(), CannotConfine()), (before.reason, before.told)]
+    held = said != (before.reason, before.told)
+    assert (after.volunteering, after.own_only, after.paused, held) == becomes
+
+
+async def test_a_bar_holds_from_when_it_is_told_until_it_is_lifted(tmp_path: Path) -> None:
+    async with presence(tmp_path, Machine(), VolunteerRules("always")) as (found, _):
+        told: tuple[tuple[Bar, bool, str], ...] = (
+            ("all", False, "none"),
+            ("others", False, "all"),
+            ("", True, "all"),
+        )
+        for bar, volunteering, own in told:
+            found.bar(bar)
+            assert (found.state().volunteering, found.state().own_work) == (volunteering, own), bar
+
+
+def test_without_any_hours_it_never_helps_by_schedule() -> None:
+    rules = VolunteerRules("by schedule")
+    Scene(rules).play(0, said="Paused: it is outside its hours", volunteering=False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "least_s", "most_s"),
+    [
+        (Pause(), None, None),
+        (Pause(for_s=600), 590, 600),
+        (Pause(until_tomorrow=True), 7 * 3_600, 34 * 3_600),
+    ],
+)
+@pytest.mark.parametrize("finish_first", [False, True])
+async def test_a_pause_is_as_long_as_is_asked_for_and_may_wait_for_what_runs(
+    tmp_path: Path, wanted: Pause, least_s: float | None, most_s: float | None, finish_first: bool
+) -> None:
+    async with presence(tmp_path, Machine(running=1), VolunteerRules("always")) as (found, _):
+        room, begun_s = Volunteering(found, lambda view: view), time.time()
+        view = await room.pause(structs.replace(wanted, finish_first=finish_first))
+        assert (view.paused, view.finishing) == (not finish_first, finish_first)
+        until_ms = view.paused_until_ms
+        if least_s is None or most_s is None:
+            assert until_ms is None
+        else:
+            assert until_ms is not None
+            assert least_s <= until_ms / 1000 - begun_s <= most_s + 60
+        view = await room.resume()
+        assert (view.paused, view.finishing, view.paused_until_ms) == (False, False, None)
+
+
+async def test_that_programs_cannot_be_listed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> list[str]:
+        raise OSError("no /proc")
+
+    async with presence(tmp_path, Machine()) as (found, _):
+        room = Volunteering(found, lambda view: view)
+        monkeypatch.setattr("agent.presence.volunteering.running_programs", refuse)
+        with pytest.raises(RefusedError, match=r"cannot be listed \(no /proc\): write their names"):
+            await room.running()
+        listed = ["blender", "Wingbeat", "zoom"]
+        monkeypatch.setattr("agent.presence.volunteering.running_programs", lambda: listed)
+        monkeypatch.setattr("agent.presence.volunteering.OWN_NAMES", {"wingbeat"})
+        assert await room.running() == ("blender", "zoom")

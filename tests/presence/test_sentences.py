@@ -76,6 +76,13 @@ def test_names_are_listed(names: tuple[str, ...], text: str) -> None:
             "Last input: cannot be seen, because it is dark",
         ),
         (Kind.SESSION, "sessions", Seen(Sessions()), "The screen is not locked"),
+        (Kind.SESSION, "sessions", Seen(Sessions(locked=True)), "The screen is locked"),
+        (
+            Kind.SESSION,
+            "sessions",
+            Seen(Sessions(others=("anna",))),
+            "The screen is not locked; anna uses another",
+        ),
         (
             Kind.SESSION,
             "sessions",

@@ -52,6 +52,12 @@ def test_a_story_stays_as_long_as_what_became_of_its_task(history: History) -> N
     assert left == {"old": [], "new": [new, newer], "twice": [twice], "never": [], "open": [open_]}
 
 
+def test_of_which_tasks_there_is_a_record(history: History) -> None:
+    history.write([row("old", 10), row("new", 20)], {}, [StoryRow("open", 1, 25, b"told")])
+    assert history.known(["old", "open", "never"]) == {"old"}
+    assert history.known([]) == set()
+
+
 def names(found: tuple[list[TaskRow], int]) -> list[str]:
     return [each.task for each in found[0]]
 

@@ -160,6 +160,8 @@ def gathered(count: int) -> str:
         (200, lambda n: f"variables: {{c: {{default: v0, choices: [{listed(n)}]}}}}\n" + USES_C),
         (4_096, lambda n: f"variables: {{c: '{'x' * n}'}}\n" + USES_C),
         (100, lambda n: f"priority: {n}\n" + task("retries: 1")),
+        (1_024, lambda n: f"variables: {{c: {{default: x, says: {'s' * n}}}}}\n" + USES_C),
+        (37, lambda n: task(f"parameters: {'[' * n}1{']' * n}")),
         (9_999, lambda n: f"tasks: {{a: {{program: p}}, b: {{program: q, inputs: [a/{n}]}}}}"),
         (31_536_000, lambda n: task(f"expected: {n} s")),
         (
@@ -170,7 +172,9 @@ def gathered(count: int) -> str:
             ),
         ),
     ],
-    ids=("task names retries variables fan parameters choices value priority output expected range")
+    ids=(
+        "task names retries variables fan parameters choices value priority says depth output expected range"
+    )
     .replace("task names", "task name")
     .split(),
 )

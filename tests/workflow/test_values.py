@@ -109,6 +109,7 @@ def test_what_is_not_said_is_guessed(text: str, kind: str) -> None:
         ("{a: true, b: false, c: , d: 'true'}", "arguments", "--a --c --d true"),
         ("[one, 'two words', [three], '']", "arguments", "one 'two words' three ''"),
         ("[{a: 1}, b]", "arguments", "--a 1 b"),
+        ("[~, null, a]", "arguments", "'' '' a"),
         ("{a: 1, b: [x, y]}", "xml", "<parameters><a>1</a><b>x</b><b>y</b></parameters>"),
         (
             "{a: {b: 'x < y'}, c: }",

@@ -10,6 +10,7 @@ import pytest
 
 from agent.api.values import Dataset, Limits, Requirements
 from agent.api.work import Input, Submit, Task
+from agent.workflow.faults import FaultsError
 from agent.workflow.model import KnownProgram, Workflow
 from agent.workflow.reading import Asked, describe
 from tests.workflow.whole import read_workflow_file
@@ -170,6 +171,29 @@ def test_given_files_begin_where_they_were_typed(tmp_path: Path) -> None:
     text = "variables: {scan: {type: file}}\ntasks: {a: {program: p, data: '${scan}'}}\n"
     workflow = read(text, tmp_path, scan="scan.las")
     assert list(workflow.files.values()) == [tmp_path / "scan.las"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "sentence"),
+    [
+        ("{}", {"x": "1"}, 'there is no variable "x"; it has none'),
+        ("{line: 1}", {"x": "1"}, 'there is no variable "x"; there are line'),
+        ("{line: 1}", {"lime": "1"}, 'there is no variable "lime"; did you mean line?'),
+        ("{line: 1}", {"line": "x"}, 'the value given for line must be a whole number, not "x"'),
+    ],
+)
+def test_a_value_for_no_variable_and_one_that_does_not_fit(
+    declared: str, given: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FaultsError) as found:
+        read(f"variables: {declared}\ntasks: {{a: {{program: p}}}}\n", tmp_path, **given)
+    assert sentence in [each.words() for each in found.value.faults]
+
+
+def test_a_list_is_given_with_commas(tmp_path: Path) -> None:
+    text = "variables: {bands: [1]}\ntasks: {a: {program: p, parameters: {b: '${bands}'}}}\n"
+    (task,) = read(text, tmp_path, bands=" red,, green ").submit.tasks
+    assert json.loads(task.parameters) == {"b": ["red", "green"]}
 
 
 @pytest.mark.parametrize(
