@@ -119,6 +119,7 @@ def test_what_is_unfinished_has_not_rested() -> None:
     cleaner.core.table.unfinished["bread"] = {}
     assert cleaner.at(50.0) == cleaner.at(60.0) == {"bread"}
     assert cleaner.at(70.0) == set()
+    assert not cleaner.prunings._finished_s, "what is gone is not remembered"
 
 
 @pytest.mark.parametrize(
@@ -133,6 +134,15 @@ def test_the_last_move_of_a_task_counts_unless_it_is_of_the_future(
     bread = workflow("bread", mill("a"), mill("b"))
     moved = ended("b", START_MS + moved_ms)
     cleaner.core.learn("", [bread], [ended("a", START_MS), moved])
+    cleaner.at(10.0)
+    assert (cleaner.at(40.0) == {"bread"}) is kept
+
+
+@pytest.mark.parametrize(("submitted_ms", "kept"), [(START_MS + 19_000, True), (START_MS, False)])
+def test_so_does_when_it_was_submitted(submitted_ms: int, kept: bool) -> None:
+    cleaner = Cleaner(retention_ms=21_000)
+    bread = workflow("bread", mill("a"), at_ms=submitted_ms)
+    cleaner.core.learn("", [bread], [ended("a", START_MS)])
     cleaner.at(10.0)
     assert (cleaner.at(40.0) == {"bread"}) is kept
 
