@@ -95,6 +95,9 @@ def test_a_node_that_is_the_only_member_has_joined_as_it_starts() -> None:
     new.start()
     assert (new.core.joined, new.core.wake, new.core.liveness_changed) == (True, True, True)
     assert new.done == ["begin", "status", "status"]
+    new.core.wake = False
+    assert new.joined_at(9.0)
+    assert (new.core.wake, new.done[2:]) == (False, ["status"]), "once"
 
 
 def test_members_that_are_not_linked_are_waited_for_five_seconds() -> None:

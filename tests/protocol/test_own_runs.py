@@ -2,83 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
-from agent.protocol.clock import Instant, TimerKind
-from agent.protocol.core import Peer
-from agent.protocol.messages import Capabilities, Progress, Status
-from agent.protocol.node import Node, NodeSetup
-from agent.protocol.own_run import OwnRun, Stage, due_ms, hand_back_after_s, left_ms
+from agent.protocol.clock import TimerKind
+from agent.protocol.messages import Progress
+from agent.protocol.own_run import Stage, due_ms, hand_back_after_s, left_ms
 from agent.protocol.reasons import EndCause, Opaque
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
-    Claim,
     Dataset,
     Evicted,
-    Life,
-    PriorityWish,
-    Run,
-    Running,
-    TaskLife,
-    TaskSpec,
     TaskState,
-    Workflow,
-    WorkflowSpec,
     run_name,
 )
 from agent.protocol.settings import Settings
 from tests.certain import certain
+from tests.protocol.worker import LONG_MS, Worker
 
-WALL_MS = 1_800_000_000_000
-LONG_MS = 600_000
 STATE = Dataset("state", 10)
-
-
-class Worker:
-    """A node, alone, with runs of its own in whatever stages a test says."""
-
-    def __init__(self, slots: int = 1, **settings: Any) -> None:
-        able = Capabilities(programs=("mill",))
-        self.node = Node(NodeSetup("me", "me", slots, able, Settings(**settings)))
-        self.core, self.runs = self.node._core, self.node._runs
-        self.core.joined = True
-        self.now_s = 100.0
-        self.later(0.0)
-
-    def later(self, seconds: float) -> None:
-        self.now_s += seconds
-        self.core.set_now(Instant(self.now_s, WALL_MS + round(self.now_s * 1000)), "")
-
-    def run(self, task: str, stage: Stage, priority: int = 50, **more: Any) -> OwnRun:
-        """A run of this node that is in this stage."""
-        spec = TaskSpec(task, task, "mill", expected_ms=LONG_MS, **more)
-        work = WorkflowSpec(f"w {task}", task, (1, 0), "me", "ana", (spec,))
-        claim = Claim(1, (WALL_MS, 0), "me")
-        run = Run(1, 1, "me", self.core.incarnation, claim, LONG_MS, phase=Running(), revision=2)
-        wish = PriorityWish(1, "me", priority)
-        self.core.learn("", [Workflow(work, wish)], [TaskLife(task, Life(1, runs=(run,)))])
-        own = self.runs.mine[task] = OwnRun(task, spec, run, stage, left_said_s=self.now_s)
-        return own
-
-    def tell(self, word: type, own: OwnRun, *more: Any) -> None:
-        self.runs._word(word(own.task, run_name(own.run), *more))
-
-    def effects(self, *kinds: type) -> list[Any]:
-        return [each for each in self.core.take_effects() if isinstance(each, kinds)]
-
-    def peer(self, name: str, **more: Any) -> Peer:
-        told = Status(1, 1, name, "1", 1, True, False, "", 0, 0, Capabilities(), {})
-        about = {"greeted": True, "status": told, **more}
-        self.core.peers[name] = peer = Peer(name, self.now_s, self.now_s, 0.5, **about)
-        return peer
-
-    def phase(self, task: str) -> object:
-        return self.core.table.life(task).runs[-1].phase
 
 
 # -- how far they are --------------------------------------------------------------------
