@@ -325,7 +325,7 @@ def test_a_task_goes_where_it_ends_first_and_takes_that_place() -> None:
         ends_ms = left_ms + 10_000 if order[0] == "fast" else 20_000
         assert found.ends_ms == {"T1": left_ms, "T9": ends_ms}
         assert found.wait_ms(order[0]) == ends_ms
-    found = placing(fast)
+    found = placing(seat("fast"))
     found.take(MILL, "", "fast", ready_ms=30_000)
     assert found.ends_ms["T9"] == 40_000
     found.take(MILL, "", "unknown")
