@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 
 from agent.protocol import effects as fx
@@ -18,6 +19,7 @@ from agent.protocol.records import (
     TaskState,
     run_name,
 )
+from agent.protocol.second_runs import COPY
 from agent.protocol.settings import Settings
 from tests.certain import certain
 from tests.protocol.worker import LONG_MS, Worker
@@ -60,6 +62,18 @@ def test_only_programs_that_run_tell_how_far_they_are() -> None:
         worker.peer("pato")
         worker.run("T1", stage)
         assert told_by(worker) == ([(0, LONG_MS)] if stage is Stage.RUNNING else [])
+
+
+def test_a_copy_beside_another_run_tells_nothing_and_silences_no_other() -> None:
+    for is_copy in (False, True):
+        worker = Worker(slots=3)
+        worker.peer("pato")
+        worker.run("waits", Stage.QUEUED)
+        own = worker.run("T1", Stage.RUNNING)
+        worker.run("T2", Stage.RUNNING)
+        worker.core.table.owned["T1"] = replace(own.run, host="pato")
+        own.run = replace(own.run, more={COPY: Raw(b"\xc3")} if is_copy else {})
+        assert len(told_by(worker)) == (1 if is_copy else 2)
 
 
 @pytest.mark.parametrize(

@@ -80,11 +80,14 @@ class Worker:
         """In how many seconds the timer of this kind is due."""
         return self.core.timers._deadlines[kind, ""] - self.now_s
 
-    def peer(self, name: str, *, slots: int = 1, willing: bool = True, **more: Any) -> Peer:
+    def peer(
+        self, name: str, *, slots: int = 1, willing: bool = True, beat_s: float = 0.5, **more: Any
+    ) -> Peer:
+        """A machine that is linked and has greeted, or what else is said of it."""
         able = Capabilities(programs=("mill",))
         told = Status(1, 1, name, "1", slots, willing, False, "", 0, 0, able, {})
         about = {"greeted": True, "status": told, **more}
-        self.core.peers[name] = peer = Peer(name, self.now_s, self.now_s, 0.5, **about)
+        self.core.peers[name] = peer = Peer(name, self.now_s, self.now_s, beat_s, **about)
         return peer
 
     def phase(self, task: str) -> object:
