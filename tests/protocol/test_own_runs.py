@@ -10,7 +10,7 @@ from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol.clock import TimerKind
 from agent.protocol.messages import Progress
-from agent.protocol.own_run import OwnRun, Stage, due_ms, hand_back_after_s, left_ms
+from agent.protocol.own_run import Stage, due_ms, hand_back_after_s, left_ms
 from agent.protocol.reasons import EndCause, Opaque
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
@@ -346,65 +346,3 @@ def test_who_stops_says_goodbye_once_when_nothing_is_left() -> None:
     for _ in range(2):
         worker.runs.reconcile()
     assert len(worker.effects(fx.Stopped)) == 1
-
-
-# -- what a run needs --------------------------------------------------------------------
-
-FLOUR, SALT = Dataset("flour", 10), Dataset("salt", 10)
-
-
-def beginning(worker: Worker, *held: str) -> OwnRun:
-    """A claim on a task with two inputs was won, with these on the disk; somebody has the others."""
-    worker.core.holdings.update(dict.fromkeys(held))
-    worker.peer("pato").holdings.update(("flour", "salt"))
-    own = worker.run("T1", Stage.QUEUED, raw=(FLOUR, SALT))
-    worker.core.take_effects()
-    worker.runs.begin("T1", own.run)
-    return worker.runs.mine["T1"]
-
-
-@pytest.mark.parametrize(
-    ("held", "missing"), [((), ["flour", "salt"]), (("flour",), ["salt"]), (("flour", "salt"), [])]
-)
-def test_only_what_is_not_here_is_brought(held: tuple[str, ...], missing: list[str]) -> None:
-    worker = Worker()
-    own = beginning(worker, *held)
-    assert own.stage is (Stage.FETCHING if missing else Stage.QUEUED)
-    fetched = [each.inputs for each in worker.effects(fx.Fetch)]
-    assert fetched == ([tuple((each, ("pato",)) for each in missing)] if missing else [])
-    if missing:
-        worker.tell(ev.InputsFetched, own)
-        assert own.stage is Stage.QUEUED
-
-
-def test_an_input_that_cannot_be_had_ends_the_run_and_is_not_asked_there_again() -> None:
-    worker = Worker()
-    own = beginning(worker, "flour")
-    assert worker.node.holders("salt") == ("pato",)
-    worker.tell(ev.FetchFailed, own, "salt")
-    assert worker.phase("T1") == Evicted(
-        worker.core.settings.words(EndCause("InputMissing", dataset="salt"))
-    )
-    assert worker.node.holders("salt") == ()
-
-
-@pytest.mark.parametrize("held", [("flour", "salt"), ("flour",)])
-def test_a_saved_state_that_cannot_be_had_is_done_without(held: tuple[str, ...]) -> None:
-    worker = Worker()
-    own = beginning(worker, *held)
-    own.checkpoint, own.stage = "state", Stage.FETCHING
-    worker.core.take_effects()
-    worker.tell(ev.FetchFailed, own, "state")
-    assert own.checkpoint == ""
-    assert own.stage is (Stage.QUEUED if len(held) == 2 else Stage.FETCHING)
-    assert len(worker.effects(fx.Fetch)) == (len(held) < 2)
-
-
-def test_a_state_that_nobody_has_any_more_is_left_out_at_the_start() -> None:
-    for held, kept in (((), ""), (("state",), "state")):
-        worker = Worker()
-        own = beginning(worker, "flour", "salt", *held)
-        own.checkpoint = "state"
-        assert worker.runs.start(own)
-        (begun,) = worker.effects(fx.StartChild)
-        assert begun.checkpoint == kept
