@@ -14,6 +14,7 @@ from agent.protocol.clock import TimerKind
 from agent.protocol.core import Peer
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Hello, Holdings, Status
+from agent.protocol.reasons import HelpsNotNow, Opaque, Starting, reason_in
 from tests.certain import certain
 from tests.protocol.worker import Worker
 
@@ -329,6 +330,16 @@ def test_a_status_is_told_when_something_changed_but_the_load() -> None:
         assert watching.core.wake
         told.append(len(watching.said(Status)))
     assert told == [1, 0, 0, 1, 1]
+
+
+def test_peers_hear_why_a_machine_does_not_help_and_nothing_of_its_owner() -> None:
+    for why, told in ((Starting(), Starting()), (Opaque("is at dinner"), HelpsNotNow())):
+        watching = Watching()
+        watching.peer("a")
+        watching.life._presence_changed(ev.PresenceChanged(False, False, why))
+        sent = [each.message for each in watching.core.take_effects() if isinstance(each, fx.Send)]
+        (status,) = [each for each in sent if isinstance(each, Status)]
+        assert reason_in(status.more, "") == told
 
 
 def test_since_when_the_owner_is_there_counts_from_when_he_came() -> None:

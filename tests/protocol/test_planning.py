@@ -112,6 +112,39 @@ def test_much_work_is_put_in_order_less_often(tasks: int, kept_s: float) -> None
     assert len(asked) == (2 if kept_s else 3)
 
 
+@pytest.mark.parametrize("changes", ["what is known of lengths", "the rules", "nothing"])
+def test_an_order_that_is_kept_is_asked_anew_when_what_it_stands_on_changes(changes: str) -> None:
+    worker = Worker()
+    for number in range(201):
+        worker.ready(f"T{number}")
+    worker.core.news.clear()
+    queue = worker.node._queue
+    ordered: list[str] = []
+    order = SimpleNamespace(order=lambda _: list(ordered))
+    worker.core.rule = cast("Any", SimpleNamespace(order=order))
+    assert list(queue.in_order()) == []
+    ordered.append("T1")
+    if changes == "the rules":
+        worker.core.rule = cast("Any", SimpleNamespace(order=order))
+    elif changes != "nothing":
+        worker.core.lengths.turns += 1
+    assert list(queue.in_order()) == ([] if changes == "nothing" else ["T1"])
+
+
+def test_what_a_lost_owner_left_comes_first_and_what_others_still_have_not_at_all() -> None:
+    worker = Worker()
+    for number in range(201):
+        worker.ready(f"T{number}")
+    for number in (7, 9):
+        worker.begun(f"T{number}", "pato")
+    worker.core.news.clear()
+    shares = worker.node._queue._shares
+    queue = Queue(worker.core, lambda task: task == "T9", lambda _: "", shares)
+    assert len(list(queue.in_order())) == 200
+    kept = list(queue.in_order())
+    assert (kept[0], len(kept), "T9" in kept) == ("T7", 200, False)
+
+
 def test_what_becomes_ready_joins_behind_and_what_somebody_waits_for_asks_anew() -> None:
     worker = Worker()
     for number in range(201):
