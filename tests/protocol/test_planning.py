@@ -145,6 +145,28 @@ def test_what_a_lost_owner_left_comes_first_and_what_others_still_have_not_at_al
     assert (kept[0], len(kept), "T9" in kept) == ("T7", 200, False)
 
 
+def test_places_are_kept_for_what_is_not_ready_between_what_is() -> None:
+    worker = Worker()
+    for name in ("first", "claimed", "last"):
+        worker.ready(name)
+    worker.ready("waits", after=("first",))
+    worker.core.news.clear()
+    order = SimpleNamespace(order=lambda _: ["first", "waits", "claimed", "last"])
+    worker.core.rule = cast("Any", SimpleNamespace(order=order))
+    claims = {"claimed": "pato"}
+    queue = Queue(
+        *(worker.core, lambda _: True, lambda task: claims.get(task, "")),
+        worker.node._queue._shares,
+    )
+    assert list(queue.with_waiting()) == ["first", "waits", "last"]
+    assert list(queue.in_order()) == ["first", "last"]
+    claims["first"] = claims["last"] = "pato"
+    assert list(queue.with_waiting()) == ["waits"]
+    order.order = lambda _: ["claimed", "last"]
+    claims.clear()
+    assert list(queue.with_waiting()) == ["claimed", "last"], "none is kept"
+
+
 def test_what_becomes_ready_joins_behind_and_what_somebody_waits_for_asks_anew() -> None:
     worker = Worker()
     for number in range(201):
@@ -238,6 +260,92 @@ def test_where_everything_has_a_place_nothing_is_waited_for() -> None:
             worker.ready(f"x{number}")
         queue.told_progress("T1", 0.0)
         assert planning._has_nothing_to_do(planning._own_seats()) is waits
+
+
+def test_who_has_more_than_places_brings_none_and_takes_none_from_others() -> None:
+    for waiting, waits in ((2, False), (3, True)):
+        worker = Worker(slots=3)
+        worker.volunteers()
+        worker.peer("pato")
+        for number in range(2):
+            worker.ready(f"theirs {number}")
+            worker.begun(f"theirs {number}", "pato")
+        queue, planning = at_work(worker), worker.node._planning
+        for number in range(waiting):
+            worker.ready(f"x{number}")
+        queue.told_progress("T1", 0.0)
+        assert planning._has_nothing_to_do(planning._own_seats()) is waits
+
+
+@pytest.mark.parametrize(("maker", "waits"), [("me", False), ("pato", True)])
+def test_what_this_node_made_ready_itself_it_goes_on_with_at_once(maker: str, waits: bool) -> None:
+    worker = Worker(slots=2)
+    worker.volunteers()
+    worker.ready("made")
+    worker.begun("made", maker, Terminated())
+    worker.ready("next", priority=90, after=("made",))
+    for number in range(4):
+        worker.ready(f"x{number}")
+    queue, planning = at_work(worker), worker.node._planning
+    queue.told_progress("T1", 0.0)
+    assert planning._has_nothing_to_do(planning._own_seats()) is waits
+
+
+@pytest.mark.parametrize(
+    ("stage", "joined", "stopping", "priority", "waits"),
+    [
+        (None, True, False, PRIORITY_INTERACTIVE, True),
+        (None, False, False, PRIORITY_INTERACTIVE, False),
+        (None, True, True, PRIORITY_INTERACTIVE, False),
+        (None, True, False, PRIORITY_INTERACTIVE - 1, False),
+        (Stage.QUEUED, True, False, PRIORITY_INTERACTIVE, True),
+        (Stage.RUNNING, True, False, PRIORITY_INTERACTIVE, False),
+    ],
+)
+def test_what_somebody_waits_for_could_begin_in_a_place_that_nothing_holds(
+    stage: Stage | None, joined: bool, stopping: bool, priority: int, waits: bool
+) -> None:
+    worker = Worker()
+    worker.volunteers()
+    if stage is not None:
+        at_work(worker)
+        worker.runs.mine["T1"].stage = stage
+    worker.ready("urgent", priority=priority)
+    worker.core.joined, worker.core.stopping = joined, stopping
+    assert worker.node._planning.interactive_waits() is waits
+
+
+@pytest.mark.parametrize(
+    ("whose", "is_open", "has_room", "taken", "noted"),
+    [
+        ("", True, True, False, False),
+        ("me", True, True, True, False),
+        ("me", False, True, True, False),
+        ("me", True, False, False, False),
+        ("pato", True, True, True, False),
+        ("pato", True, False, False, False),
+        ("pato", False, True, False, True),
+    ],
+)
+def test_a_short_task_is_whose_it_was_drawn_for(
+    whose: str, is_open: bool, has_room: bool, taken: bool, noted: bool
+) -> None:
+    """Of others that are at work it is noted since when it is left to them."""
+    worker = Worker()
+    worker.volunteers()
+    planning, spec = worker.node._planning, worker.ready("T1")
+    place: Any = SimpleNamespace(node=whose, open=is_open)
+    drawn, mine = (place if whose else None), (place if whose == "me" else None)
+    plan = SimpleNamespace(drawn=lambda _: drawn, mine=mine, has_room=lambda *_: has_room)
+    began_s = worker.now_s
+    for _ in range(2):
+        assert (planning._taker_by_lot(spec, cast("Any", plan)) is place) is taken
+        worker.later(1.0)
+    assert planning._drawn == ({"T1": ("pato", began_s)} if noted else {})
+    if noted:
+        place.node = "grifo"
+        planning._taker_by_lot(spec, cast("Any", plan))
+        assert planning._drawn == {"T1": ("grifo", began_s + 2.0)}
 
 
 # -- what others leave lying -------------------------------------------------------------
