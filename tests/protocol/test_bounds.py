@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from agent.protocol import admission, quotas
 from agent.protocol.admission import fault_of
+from agent.protocol.allowance import Allowance
 from agent.protocol.clock import Instant
 from agent.protocol.core import Core, Peer
 from agent.protocol.events import Submit
@@ -426,3 +427,19 @@ def test_of_unfinished_work_is_told_which_programs_come_with_it() -> None:
     brings, folder = task("T2", published=Dataset("folder", 1)), Dataset("folder", 1)
     table.join([replace(WORK, spec=replace(SPEC, tasks=(task("T1"), brings)))])
     assert list(table.bringing()) == [(brings, folder, "ana")]
+
+
+def test_one_member_is_told_a_million_records_at_once_and_fifty_thousand_a_second() -> None:
+    counted: list[str] = []
+    core = SimpleNamespace(now_s=100.0, count=counted.append)
+    allowance = Allowance(cast("Any", core))
+    asked = [allowance.takes("pato", each) for each in (400_000, 600_000, 1)]
+    assert (asked, counted) == ([True, True, False], ["asks for more records than one member may"])
+    assert allowance.takes("grifo", 3_000_000), "who has asked for nothing yet is told all"
+    core.now_s += 10.0
+    asked = [allowance.takes("pato", each) for each in (500_001, 500_000, 1)]
+    assert asked == [False, True, False]
+    assert not allowance.takes("grifo", 1)
+    core.now_s += 1_000.0
+    asked = [allowance.takes("pato", each) for each in (600_000, 400_000, 1)]
+    assert asked == [True, True, False], "it is not saved up"
