@@ -72,7 +72,7 @@ class Game:
             best = self.contests.best_first(self.plan, self.contests.core.table.specs[name])
             dealt.append((name, best[0].node if best else ""))
             if best:
-                self.seats.remove(best[0])
+                self.seats.remove(cast("Any", best[0]))
         return dealt
 
 

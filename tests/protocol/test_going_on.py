@@ -191,6 +191,7 @@ def test_a_copy_leads_once_its_original_stands_still_or_is_gone() -> None:
         here = Here(COPY, owner)
         here.own.stage = stage
         assert going_on.has_to_lead(here.core, here.own, gone) is leads_now
+    here = Here(COPY, ORIGINAL)
     here.own.run = going_on.leading(here.own)
     assert leads(here.own.run)
     assert not going_on.has_to_lead(here.core, here.own, True), "it does so already"
@@ -206,5 +207,6 @@ def test_who_ended_the_same_attempt_before_is_named() -> None:
         here = Here(own)
         here.reading.outcome = outcome
         assert going_on.ended_before(here.core, here.own) == host
+    here = Here(COPY)
     here.reading = None
     assert going_on.ended_before(here.core, here.own) == ""

@@ -83,8 +83,8 @@ class Here:
             learn=lambda *what, **more: self.learned.append((what, more)),
             count=self.counted.append,
         )
-        self.healing = Healing(self.core)
-        self.unknown = Unknown(self.core, cast("Any", self))
+        self.healing = Healing(cast("Any", self.core))
+        self.unknown = Unknown(cast("Any", self.core), cast("Any", self))
         self.tick()  # what the table has is no change any more
         self.core.now_s += 10.0
 
@@ -147,6 +147,7 @@ def test_while_the_table_changes_more_time_is_given() -> None:
         assert compared is (at_s == 15)
     here = Here()
     here.table.changes += 1
+    here.pato.compared = True
     here.tick()
     start_s = here.core.now_s
     here.pato.differs_since_s = start_s - 5.0
@@ -232,6 +233,9 @@ def test_a_comparison_has_ended_when_all_has_come_from_whomever() -> None:
     assert here.pato.compared
     assert here.learned[0] == (("grifo", (), records.lives, ()), {})
     assert here.lists("ta") == [("ta",)], "it was not asked for any more"
+    here.grifo.compared = False
+    here.healing.take(here.pato, records)
+    assert (here.pato.compared, here.grifo.compared) == (True, False), "its list has not come"
 
 
 def test_what_is_asked_for_is_sent_as_far_as_it_is_there() -> None:
@@ -249,12 +253,16 @@ def test_what_is_asked_for_is_sent_as_far_as_it_is_there() -> None:
 
 def test_pieces_are_of_the_size_that_was_set() -> None:
     here = Here()
-    here.table.join([workflow("u", 1)])
+    sizes = {"a": 3, "b": 1, "c": 3, "d": 1, "e": 1, "f": 3, "g": 1}
+    here.table.join([workflow(name, tasks) for name, tasks in sizes.items()])
     lives = [TaskLife(f"x{number}", Life(1)) for number in range(5)]
     prunings = [Pruning(f"p{number}", 1, (9, 0)) for number in range(6)]
-    pieces = here.healing.in_pieces(["w", "v", "u"], [*lives, TaskLife("w.0", Life(1))], prunings)
+    pieces = here.healing.in_pieces(["w", *sizes], [*lives, TaskLife("w.0", Life(1))], prunings)
     assert [len(each.prunings) for each in pieces if each.prunings] == [4, 2]
-    assert [len(each.workflows) for each in pieces if each.workflows] == [2, 1]
+    assert [len(each.workflows) for each in pieces if each.workflows] == [2, 2, 3, 1]
+    pieces = here.healing.in_pieces(sizes, [*lives, TaskLife("a.0", Life(1))], [])
+    assert [len(each.workflows) for each in pieces if each.workflows] == [2, 2, 2, 1]
+    pieces = here.healing.in_pieces(["w"], [*lives, TaskLife("w.0", Life(1))], [])
     assert [len(each.lives) for each in pieces if not each.workflows and each.lives] == [4, 1]
     assert here.healing.in_pieces([], [], []) == [Records()]
 
@@ -268,6 +276,13 @@ def test_who_asks_for_too_much_gets_nothing(question: Any) -> None:
         question = Digest(tuple(each ^ 1 for each in here.table.digest.buckets))
     assert here.hears(question) == []
     assert here.hears(question, here.grifo)
+
+
+def test_each_record_that_is_asked_for_counts() -> None:
+    for left, answers in ((2, False), (3, True)):
+        here = Here()
+        cast("Any", here.healing)._allowance.takes("pato", 10**6 - left)
+        assert bool(here.hears(AskRecords(("tw.0", "tw.1", "pgone")))) is answers
 
 
 # -- tasks that nobody here knows --------------------------------------------------------
@@ -292,13 +307,18 @@ def test_the_master_is_asked_after_a_moment_then_everybody_then_nobody() -> None
     assert here.counted == ["unknown task"]
     assert due(here) == [("pato", GetTask("x"))]
     assert (next_in(here, "x"), next_in(here)) == (0.5, 0.5)
-    here.unknown.ask(["x"])
-    assert here.counted == ["unknown task"], "it is asked for already"
+    here.unknown.ask(["x", "y"])
+    here.core.now_s += 0.1
+    here.unknown.ask(["y"])
+    assert here.counted == ["unknown task"] * 2, "each is asked for already"
+    assert next_in(here) == 0.4
+    here.table.specs["y"] = task("y")
+    here.core.now_s -= 0.1
     assert due(here, "x") == [("all", DoYouKnow("x"))]
     assert next_in(here, "x") == 2.0
     assert due(here, "x") == due(here, "x") == due(here) == []
     here.unknown.ask(["x"])
-    assert here.counted == ["unknown task"] * 2, "that was in vain"
+    assert here.counted == ["unknown task"] * 3, "that was in vain"
 
 
 def test_without_a_master_everybody_is_asked_at_once() -> None:
@@ -323,6 +343,7 @@ def test_what_has_come_meanwhile_is_not_asked_for() -> None:
 
 def test_rules_that_do_not_ask_do_not_ask() -> None:
     here = Here()
+    here.unknown.ask([])
     here.asks = False
     here.unknown.ask(["x"])
     assert (here.counted, here.core.timers.next) == ([], None)
@@ -352,7 +373,11 @@ def test_the_first_answer_stands_and_the_others_are_told() -> None:
     assert here.hears(answer, here.grifo) == []
     assert here.learned[0] == (("pato", [answer.workflow], ()), {})
     due(here)
-    assert here.hears(AlreadyFinished("gone.0", GONE)) == [], "only the master was asked"
+    due(here, "gone.0")
+    assert here.hears(AlreadyFinished("gone.0", GONE)) == [(["grifo"], Known("gone.0"))]
+    here.unknown.ask(["last"])
+    due(here)
+    assert here.hears(AlreadyFinished("last", GONE)) == [], "only the master was asked"
     assert here.learned[-1] == (("pato",), {"prunings": [GONE]})
 
 
@@ -369,6 +394,9 @@ def test_who_is_asked_with_everybody_answers_in_its_turn_unless_another_has() ->
     assert (to, answer.workflow.spec.workflow) == ("grifo", "w")
     assert [part.task for part in answer.lives] == ["w.0", "w.1"]
     assert due(here, "w.0") == []
+    for name in here.table.specs:
+        here.hears(DoYouKnow(name))
+        assert next_in(here, name) < 0.2
 
 
 def test_the_master_answers_at_once_and_nobody_who_is_not_linked() -> None:
@@ -377,3 +405,7 @@ def test_the_master_answers_at_once_and_nobody_who_is_not_linked() -> None:
     assert here.hears(GetTask("no")) == []
     stranger = Peer("stranger", 0.0, 0.0, 0.5)
     assert here.hears(GetTask("w.0"), stranger) == []
+    here.table.join([new := workflow("u", 1)])
+    assert here.hears(GetTask("u.0")) == [("pato", TakeTask(new, ()))]
+    here.table.join([], [], [over := Pruning("w", 1, (9, 0))])
+    assert here.hears(GetTask("w.0")) == [("pato", AlreadyFinished("w.0", over))]
