@@ -67,6 +67,10 @@ class Idle:
             rule=SimpleNamespace(copies=SimpleNamespace(share=0.0, worth=self._worth)),
             lengths=SimpleNamespace(of=lambda _: SimpleNamespace(source=self.source)),
         )
+        self.busy = 0
+        self.copies = self._wired()
+
+    def _wired(self) -> Copies:
         self.runs: Any = SimpleNamespace(
             mine=self.mine,
             executing=self._executing,
@@ -74,14 +78,13 @@ class Idle:
             start=lambda own: self.started.append(own.task),
         )
         self.claims: Any = SimpleNamespace(open={}, contested={}, go_for_copy=self.claimed.append)
-        self.busy = 0
         plan = SimpleNamespace(
             seats=self.seats,
             free=lambda _: self.free,
             fitting=lambda spec: [spec] if spec.task == self.fits_waiting else [],
             lasts=lambda node, seconds: (node, seconds),
         )
-        self.copies = Copies(
+        return Copies(
             cast("Any", self.core),
             cast("Any", self.runs),
             cast("Any", self.claims),
