@@ -67,10 +67,10 @@ class Idle:
             rule=SimpleNamespace(copies=SimpleNamespace(share=0.0, worth=self._worth)),
             lengths=SimpleNamespace(of=lambda _: SimpleNamespace(source=self.source)),
         )
-        self.busy = 0
         self.copies = self._wired()
 
     def _wired(self) -> Copies:
+        self.busy = 0
         self.runs: Any = SimpleNamespace(
             mine=self.mine,
             executing=self._executing,
