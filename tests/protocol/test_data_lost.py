@@ -164,6 +164,17 @@ def test_a_holder_that_nobody_knows_of_any_more_is_this_node_or_the_one_that_mad
     assert here.search() == 0
 
 
+def test_what_some_disk_has_is_not_made_again_though_it_cannot_be_had_just_now() -> None:
+    here = Here()
+    cat = Peer("cat", 0.0, 0.0, 0.5, greeted=True, suspected=True, holdings={"d"})
+    here.core.peers["cat"] = cat
+    assert here.search() == 0
+    here = Here()
+    here.core.holdings = {"d": None}
+    here.datasets.may_take = lambda *_: False
+    assert here.search() == 0
+
+
 def test_what_lies_outside_or_was_never_made_is_not_missed() -> None:
     here = Here()
     given = (InputRef("T1", 1), InputRef("T1", 2), InputRef("never", 0))
