@@ -31,6 +31,10 @@ PATO, COPY = run("pato"), run("grifo", more=FIRST_COPY)
 OFFERED, HELD = (run("pato", phase=Suspended(offered=each)) for each in (True, False))
 
 
+def told_in_words(fact: Any) -> str:
+    return repr(fact) if fact else ""
+
+
 class Here:
     """Acor could claim T1, which waits for nothing and belongs to nobody."""
 
@@ -56,13 +60,16 @@ class Here:
             workflow_of={"T1": "w"},
             workflows={"w": SimpleNamespace(spec=spec)},
         )
+        self.asked = self._wired()
+
+    def _wired(self) -> Claimability:
         self.core: Any = SimpleNamespace(
             me="acor",
             name="acor",
             slots=1,
             table=self.table,
             capabilities=Capabilities(programs=("mill",)),
-            settings=Settings(copies_max=1, words=lambda fact: repr(fact) if fact else ""),
+            settings=Settings(copies_max=1, words=told_in_words),
             rule=SimpleNamespace(copies=SimpleNamespace(most=0)),
             presence=SimpleNamespace(own_only=False, bans=(), people=(), paused=False, reason=None),
             stopping=False,
@@ -83,7 +90,7 @@ class Here:
                 idle=lambda: self.busy == 0,
             ),
         )
-        self.asked = Claimability(self.core, *cast("Any", parts))
+        return Claimability(cast("Any", self.core), *cast("Any", parts))
 
     def _reading(self, name: str) -> Any:
         return {"T1": self.reading, "T0": self.producer}.get(name)
