@@ -24,6 +24,7 @@ from agent.protocol.quotas import COUNTED_ANEW_S, Quotas, Told
 from agent.protocol.reasons import Opaque
 from agent.protocol.records import (
     COUNTER_SANE_MAX,
+    PRIORITY_INTERACTIVE,
     SUBMITTED_FAR,
     Claim,
     Dataset,
@@ -73,7 +74,7 @@ def test_of_what_leaves_the_table_the_last_words_count_that_an_honest_node_may_s
 def submitted(
     *tasks: TaskSpec, workflow: str = "new", priority: int = 50, name: str = "n"
 ) -> Submit:
-    return Submit("r", "new", name, "ana", 50, tasks)
+    return Submit("r", workflow, name, "ana", priority, tasks)
 
 
 REFUSED = {
@@ -81,6 +82,13 @@ REFUSED = {
     "tag": (submitted(task("a", requirements=Requirements(tags=("\u200b",)))), "cannot be seen"),
     "gate": (submitted(task("g", gate=True)), "is a gate"),
     "nothing": (submitted(task("a", program="")), "names no program"),
+    "no tasks": (submitted(), "has no tasks"),
+    "priority": (submitted(task("a"), priority=-1), "is not between"),
+    "too urgent": (submitted(task("a"), priority=PRIORITY_INTERACTIVE + 1), "is not between"),
+    "there": (submitted(task("T1")), "is already in"),
+    "unknown": (submitted(task("a", "T1", "x")), "is not known here"),
+    "pruned": (submitted(task("a"), workflow="gone"), "cleaned up"),
+    "unreadable": (submitted(task("a", parameters="\ud800")), "cannot be kept"),
 }
 
 
@@ -94,6 +102,10 @@ def test_a_gate_needs_no_program_and_a_large_workflow_is_told_its_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert fault_of(submitted(task("g", gate=True, program="")), known()) is None
+    for priority in (0, PRIORITY_INTERACTIVE):
+        event = submitted(task("a", "T1"), task("b", "a"), priority=priority)
+        assert fault_of(event, known()) is None
+    assert admission.WORKFLOW_BYTES_MAX == 2**24
     event = submitted(task("a", parameters="x" * 500))
     monkeypatch.setattr(admission, "WORKFLOW_BYTES_MAX", 100)
     size = cast("int", certain(fault_of(event, known())).values["bytes"])
@@ -134,7 +146,7 @@ def test_outputs_are_called_as_their_program_calls_them() -> None:
 
 def known() -> Table:
     table = Table(Settings())
-    table.join([WORK])
+    table.join([WORK], prunings=[Pruning("gone", 1, (9, 0))])
     return table
 
 
