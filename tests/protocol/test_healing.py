@@ -10,6 +10,7 @@ import pytest
 
 from agent.protocol.clock import TimerKind, Timers
 from agent.protocol.core import Peer
+from agent.protocol.digest import life_version
 from agent.protocol.healing import NEXT_QUESTION, Healing, Unknown
 from agent.protocol.messages import (
     AlreadyFinished,
@@ -283,6 +284,11 @@ def test_each_record_that_is_asked_for_counts() -> None:
         here = Here()
         cast("Any", here.healing)._allowance.takes("pato", 10**6 - left)
         assert bool(here.hears(AskRecords(("tw.0", "tw.1", "pgone")))) is answers
+
+
+def test_the_hash_of_a_record_is_the_same_in_every_version() -> None:
+    """Else members of different versions compare and ask without end."""
+    assert life_version("tT1", Life(floor=1)) == 6_104_928_534_421_469_772
 
 
 # -- tasks that nobody here knows --------------------------------------------------------
