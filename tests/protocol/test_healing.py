@@ -10,7 +10,7 @@ import pytest
 
 from agent.protocol.clock import TimerKind, Timers
 from agent.protocol.core import Peer
-from agent.protocol.digest import life_version
+from agent.protocol.digest import DigestTree, bucket_of, life_version
 from agent.protocol.healing import NEXT_QUESTION, Healing, Unknown
 from agent.protocol.messages import (
     AlreadyFinished,
@@ -289,6 +289,25 @@ def test_each_record_that_is_asked_for_counts() -> None:
 def test_the_hash_of_a_record_is_the_same_in_every_version() -> None:
     """Else members of different versions compare and ask without end."""
     assert life_version("tT1", Life(floor=1)) == 6_104_928_534_421_469_772
+
+
+def test_the_hash_of_a_table_is_that_of_what_it_has_by_whatever_way() -> None:
+    one, other = DigestTree(), DigestTree()
+    assert one.total == 0
+    assert set(one.buckets) == {0}
+    for key, version in (("ta", 5), ("tb", 9), ("ta", 7), ("tc", 2**62)):
+        one.put(key, version)
+    one.remove("tc")
+    one.remove("never there")
+    for key, version in (("tb", 9), ("ta", 7)):
+        other.put(key, version)
+    assert one.total == other.total == 16
+    assert one.buckets == other.buckets
+    assert sum(one.buckets) == 16
+    other.put("ta", 8)
+    assert other.differing(tuple(one.buckets)) == [bucket_of("ta")]
+    other.put("huge", 2**63 - 1)
+    assert 0 <= other.total < 2**63
 
 
 # -- tasks that nobody here knows --------------------------------------------------------
