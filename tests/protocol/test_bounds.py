@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from agent.protocol import admission, quotas
 from agent.protocol.admission import fault_of
+from agent.protocol.allowance import Allowance
 from agent.protocol.clock import Instant
 from agent.protocol.core import Core, Peer
 from agent.protocol.events import Submit
@@ -23,6 +24,7 @@ from agent.protocol.quotas import COUNTED_ANEW_S, Quotas, Told
 from agent.protocol.reasons import Opaque
 from agent.protocol.records import (
     COUNTER_SANE_MAX,
+    PRIORITY_INTERACTIVE,
     SUBMITTED_FAR,
     Claim,
     Dataset,
@@ -72,7 +74,7 @@ def test_of_what_leaves_the_table_the_last_words_count_that_an_honest_node_may_s
 def submitted(
     *tasks: TaskSpec, workflow: str = "new", priority: int = 50, name: str = "n"
 ) -> Submit:
-    return Submit("r", "new", name, "ana", 50, tasks)
+    return Submit("r", workflow, name, "ana", priority, tasks)
 
 
 REFUSED = {
@@ -80,6 +82,13 @@ REFUSED = {
     "tag": (submitted(task("a", requirements=Requirements(tags=("\u200b",)))), "cannot be seen"),
     "gate": (submitted(task("g", gate=True)), "is a gate"),
     "nothing": (submitted(task("a", program="")), "names no program"),
+    "no tasks": (submitted(), "has no tasks"),
+    "priority": (submitted(task("a"), priority=-1), "is not between"),
+    "too urgent": (submitted(task("a"), priority=PRIORITY_INTERACTIVE + 1), "is not between"),
+    "there": (submitted(task("T1")), "is already in"),
+    "unknown": (submitted(task("a", "T1", "x")), "is not known here"),
+    "pruned": (submitted(task("a"), workflow="gone"), "cleaned up"),
+    "unreadable": (submitted(task("a", parameters="\ud800")), "cannot be kept"),
 }
 
 
@@ -93,6 +102,10 @@ def test_a_gate_needs_no_program_and_a_large_workflow_is_told_its_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert fault_of(submitted(task("g", gate=True, program="")), known()) is None
+    for priority in (0, PRIORITY_INTERACTIVE):
+        event = submitted(task("a", "T1"), task("b", "a"), priority=priority)
+        assert fault_of(event, known()) is None
+    assert admission.WORKFLOW_BYTES_MAX == 2**24
     event = submitted(task("a", parameters="x" * 500))
     monkeypatch.setattr(admission, "WORKFLOW_BYTES_MAX", 100)
     size = cast("int", certain(fault_of(event, known())).values["bytes"])
@@ -133,7 +146,7 @@ def test_outputs_are_called_as_their_program_calls_them() -> None:
 
 def known() -> Table:
     table = Table(Settings())
-    table.join([WORK])
+    table.join([WORK], prunings=[Pruning("gone", 1, (9, 0))])
     return table
 
 
@@ -426,3 +439,19 @@ def test_of_unfinished_work_is_told_which_programs_come_with_it() -> None:
     brings, folder = task("T2", published=Dataset("folder", 1)), Dataset("folder", 1)
     table.join([replace(WORK, spec=replace(SPEC, tasks=(task("T1"), brings)))])
     assert list(table.bringing()) == [(brings, folder, "ana")]
+
+
+def test_one_member_is_told_a_million_records_at_once_and_fifty_thousand_a_second() -> None:
+    counted: list[str] = []
+    core = SimpleNamespace(now_s=100.0, count=counted.append)
+    allowance = Allowance(cast("Any", core))
+    asked = [allowance.takes("pato", each) for each in (400_000, 600_000, 1)]
+    assert (asked, counted) == ([True, True, False], ["asks for more records than one member may"])
+    assert allowance.takes("grifo", 3_000_000), "who has asked for nothing yet is told all"
+    core.now_s += 10.0
+    asked = [allowance.takes("pato", each) for each in (500_001, 500_000, 1)]
+    assert asked == [False, True, False]
+    assert not allowance.takes("grifo", 1)
+    core.now_s += 1_000.0
+    asked = [allowance.takes("pato", each) for each in (600_000, 400_000, 1)]
+    assert asked == [True, True, False], "it is not saved up"

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.protocol.clock import HybridClock
+from agent.protocol.clock import HybridClock, TimerKind, Timers
 from agent.protocol.records import Stamp
 from agent.protocol.settings import Settings
 from tests.protocol.generation import examples
@@ -128,3 +128,24 @@ def test_a_spent_counter_leaves_readings_that_can_be_sent() -> None:
     reading = clock.read(NOW_MS)
     assert reading > (NOW_MS, COUNTER_MAX)
     assert msgspec.convert(reading, Stamp) == reading
+
+
+def test_the_earliest_deadline_is_known_whatever_is_moved() -> None:
+    timers, tick = Timers(), TimerKind.TICK
+    for name, deadline_s, earliest in (
+        ("a", 5.0, 5.0),
+        ("b", 7.0, 5.0),
+        ("c", 3.0, 3.0),
+        ("c", 6.0, 5.0),  # the earliest goes behind another
+        ("b", 8.0, 5.0),  # one that was not
+        ("b", 4.0, 4.0),
+        ("b", 2.0, 2.0),
+    ):
+        timers.arm(tick, deadline_s, name)
+        assert timers.next == earliest
+    timers.disarm(tick, "nobody's")
+    timers.disarm(tick, "b")
+    assert (timers.next, timers.armed(tick, "a"), timers.armed(tick, "b")) == (5.0, True, False)
+    assert timers.take_due(4.9) == []
+    assert timers.take_due(5.0) == [(tick, "a")]
+    assert (timers.next, timers.take_due(99.0), timers.next) == (6.0, [(tick, "c")], None)

@@ -6,11 +6,13 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from agent.protocol.clock import Instant
 from agent.protocol.core import Core, Peer
 from agent.protocol.datasets import HOLDINGS_PER_MEMBER_MAX, REFUSED_S, REFUSED_S_MAX, Datasets
 from agent.protocol.events import DatasetsChanged, InputsFetched
+from agent.protocol.evidence import FETCH_RATE, Knowledge, with_number
 from agent.protocol.messages import Holdings
 from agent.protocol.records import Dataset, Requirements, TaskState
 from agent.protocol.settings import Settings
@@ -114,6 +116,35 @@ def test_what_a_task_needs_is_asked_for_where_it_is_in_the_flock() -> None:
     assert here.core.holdings == {}
 
 
+def test_what_is_here_needs_no_time_to_be_brought() -> None:
+    here = Here()
+    knowledge, spec = Knowledge(here.core), task("T", raw=(Dataset("d", 90_000_000),))
+    here.core.fetch_rate = 1_000
+    assert knowledge.fetch_ms(spec, "acor") == 90_000
+    here.hears(Holdings(("d",)))
+    assert knowledge.fetch_ms(spec, "acor") == 90_000, "it is at pato's"
+    here.datasets.hold(["d"])
+    assert knowledge.fetch_ms(spec, "acor") == 0
+    assert knowledge.fetch_ms(task("T"), "acor") == 0
+
+
+def test_all_that_is_not_there_has_to_be_brought_as_fast_as_data_come() -> None:
+    here = Here()
+    knowledge, status = Knowledge(here.core), here.pato.status
+    assert status is not None
+    brought = task("T", raw=(Dataset("d", 3_000_000),), published=Dataset("p", 5_000_000))
+    outside = task("T", raw=(Dataset("/share/x", 9_000_000, external=True),))
+    assert knowledge.fetch_ms(brought, "pato") == 0, "nobody knows how fast"
+    here.pato.status = replace(status, more=with_number(FETCH_RATE, 1))
+    assert knowledge.fetch_ms(brought, "pato") == 8_000_000
+    assert knowledge.data_matter(brought, ["acor", "pato"])
+    assert not knowledge.data_matter(brought, ["pato", "pato"])
+    assert not knowledge.data_matter(task("T"), ["acor", "pato"])
+    here.hears(Holdings(("d",)))
+    assert knowledge.fetch_ms(brought, "pato") == 5_000_000
+    assert knowledge.fetch_ms(brought, "stranger") == knowledge.fetch_ms(outside, "pato") == 0
+
+
 def of_two_workflows(needs: bool) -> Stage:
     """Bread is done; cake waits for a machine that nobody has."""
     stage = Stage("acor", settings=Settings(retention_ms=20_000)).flock()
@@ -127,3 +158,5 @@ def of_two_workflows(needs: bool) -> Stage:
 def test_what_unfinished_work_needs_is_not_cleaned_up(needs: bool) -> None:
     stage = of_two_workflows(needs).play(60)
     assert [*stage.living()["acor"].table.workflows] == ["bread", "cake"][not needs :]
+    disk = stage.actors["acor"].disk
+    assert ([*disk.workflows], "T1" in disk.lives) == (["bread", "cake"][not needs :], needs)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.protocol import messages as msg
+from agent.protocol.flock_seats import Answer, FlockSeats
 from agent.protocol.messages import Capabilities, ProgramVersion
 from agent.protocol.needs import Seat, compared, seats_of, version_meets, versions_of, with_needs
-from agent.protocol.records import TaskSpec, TaskState
+from agent.protocol.news import News
+from agent.protocol.records import Claim, Life, Run, Running, TaskSpec, TaskState
 from agent.protocol.seats import misfit
 from agent.protocol.sharing_reasons import OtherVersion, SeatsTaken
 from tests.protocol.stage import Stage, task
@@ -116,3 +121,69 @@ def test_a_machine_that_dies_gives_its_seat_free() -> None:
     stage.crash(holder, power=True).play(12)
     assert stage.starters(waiting)
     assert stage.sent(msg.TryDequeue)
+
+
+def claim(host: str, score: int) -> Claim:
+    return Claim(score, (1, 0), host)
+
+
+class Counted:
+    """Two seats of one name; who holds and who claims them is given, of tasks H0, ... and C0, ..."""
+
+    def __init__(self, held: int, *claims: Claim) -> None:
+        live = Run(0, 1, "far", 7, claim("far", 1), 0, (), phase=Running())
+        held_by = {f"H{number}": Life(runs=(live,)) for number in range(held)}
+        self.claims = {f"C{number}": each for number, each in enumerate(claims)}
+        self.alive = True
+        names = (*held_by, *self.claims, "T")
+        table: Any = SimpleNamespace(
+            specs={**{name: seated(name, 2) for name in names}, "free": task("free")},
+            lives=held_by,
+            life=lambda name: held_by.get(name, Life()),
+        )
+        core = cast("Any", SimpleNamespace(me="acor", table=table))
+        self.seats = FlockSeats(core, lambda *_: self.alive, self.claims.items)
+
+
+MINE, WORSE, BETTER = claim("acor", 50), claim("acor", 40), claim("acor", 60)
+FAR, ASKED = claim("far", 40), claim("pato", 50)
+
+
+@pytest.mark.parametrize(
+    ("held", "claims", "answer", "give_up"),
+    [
+        (0, (), Answer.CONSENT, []),
+        (1, (), Answer.CONSENT, []),
+        (2, (), Answer.REFUSE, []),
+        (1, (BETTER,), Answer.REFUSE, []),
+        (0, (BETTER,), Answer.CONSENT, []),
+        (1, (WORSE,), Answer.CONSENT, ["C0"]),
+        (1, (FAR,), Answer.WAIT, []),
+        (0, (WORSE, WORSE), Answer.CONSENT, ["C1"]),
+        (0, (FAR, WORSE), Answer.CONSENT, ["C1"]),
+        (0, (FAR, FAR), Answer.WAIT, []),
+        (0, (BETTER, BETTER), Answer.REFUSE, []),
+    ],
+)
+def test_a_claim_on_a_seat_is_answered_by_who_has_them(
+    held: int, claims: tuple[Claim, ...], answer: Answer, give_up: list[str]
+) -> None:
+    counted = Counted(held, *claims)
+    assert counted.seats.answer("T", ASKED) == (answer, give_up)
+    assert counted.seats.answer("free", ASKED) == (Answer.CONSENT, [])
+    assert counted.seats.taken("acme") == held + len(claims)
+    assert counted.seats.taken("another") == 0
+    full = SeatsTaken("acme", 2, (*["far"] * held, *[each.host for each in claims]))
+    taken = held + len(claims) >= 2
+    assert counted.seats.obstacle("T") == (full if taken else None)
+    assert counted.seats.obstacle("free") is counted.seats.obstacle("unknown") is None
+
+
+def test_a_machine_that_is_down_holds_no_seat_and_nobody_is_in_his_own_way() -> None:
+    counted = Counted(2)
+    counted.alive = False
+    assert (counted.seats.taken("acme"), counted.seats.obstacle("T")) == (0, None)
+    counted = Counted(1, MINE)
+    assert counted.seats.obstacle("C0") is None, "its own claim"
+    counted.seats.on_news(News(forgotten_tasks=["H0"]))
+    assert counted.seats.taken("acme") == 1

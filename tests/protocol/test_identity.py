@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +14,29 @@ from msgspec.structs import replace
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol.effects import Verdict
-from agent.protocol.identity import TOLD, carried, content_of, workflow_id
-from agent.protocol.records import Dataset, InputRef, Pruning, TaskSpec, TaskState
+from agent.protocol.identity import (
+    BY,
+    PROGRAM,
+    SHARED,
+    TOLD,
+    asked_in,
+    called,
+    carried,
+    content_of,
+    is_shared_with,
+    submitted_by,
+    with_programs,
+    workflow_id,
+)
+from agent.protocol.records import (
+    Dataset,
+    InputRef,
+    More,
+    Pruning,
+    TaskSpec,
+    TaskState,
+    WorkflowSpec,
+)
 from tests.certain import certain
 from tests.protocol.stage import Stage
 
@@ -150,3 +172,62 @@ def test_what_is_kept_is_done_everywhere_without_a_start() -> None:
     for node in stage.living().values():
         old, kept = (certain(node.table.reading(f"{each}/a")) for each in (FIRST, AGAIN))
         assert (kept.state, kept.outputs) == (TaskState.TERMINATED, old.outputs)
+
+
+def text(words: str) -> Raw:
+    return Raw(msgpack.encode(words))
+
+
+def spec_with(more: More) -> WorkflowSpec:
+    return WorkflowSpec("w", "w", (1, 0), "acor", "ana", (TASK,), more)
+
+
+@pytest.mark.parametrize(
+    ("shared", "node", "role", "may"),
+    [
+        ("", "pato", "operator", False),
+        ("everybody", "pato", "helper", True),
+        ("operators", "pato", "operator", True),
+        ("operators", "pato", "helper", False),
+        ("grifo", "pato", "helper", True),  # another machine of hers
+        ("grifo", "zebra", "operator", False),
+        ("nobody", "pato", "operator", False),
+        ("zebra,operators", "pato", "operator", True),
+    ],
+)
+def test_only_whom_it_is_shared_with_may_act_on_a_workflow(
+    shared: str, node: str, role: str, may: bool
+) -> None:
+    owners = {"pato": "bia", "grifo": "bia"}
+    people: Any = SimpleNamespace(
+        of=lambda each: owners.get(each, each), owner=lambda each: owners.get(each, each)
+    )
+    spec = spec_with({SHARED: text(shared)} if shared else {})
+    assert is_shared_with(spec, node, role, people) is may
+
+
+def test_whose_work_it_is_and_what_was_asked_is_read_from_the_workflow() -> None:
+    plain, told = spec_with({}), spec_with({BY: text("pato"), **carried("k", "abc")})
+    assert (submitted_by(plain), submitted_by(told)) == ("acor", "pato")
+    assert (asked_in(plain), asked_in(told)) == (None, ("abc", "ana", "acor"))
+    assert submitted_by(spec_with({BY: Raw(b"\x01")})) == "acor"
+
+
+def test_tasks_are_called_anew_in_what_they_name_of_each_other_alone() -> None:
+    other = replace(OTHER, inputs=(InputRef("a", 1), InputRef("far", 0)), after=("a", "far"))
+    new = called((TASK, other), lambda name: f"new {name}")
+    assert [each.task for each in new] == ["new a", "new b"]
+    assert new[1].inputs == (InputRef("new a", 1), InputRef("far", 0))
+    assert new[1].after == ("new a", "far")
+
+
+def test_what_is_told_of_an_installed_program_is_carried_beside_what_the_task_says() -> None:
+    told = {"mill": {PROGRAM: text("digest"), "versions": text("told"), "x": text("told")}}
+    own = replace(TASK, more={"versions": text("own"), PROGRAM: text("forged")})
+    brought = replace(own, published=Dataset("tree", 1))
+    (new, same, unknown) = with_programs((own, brought, OTHER), told)
+    wanted = {PROGRAM: text("digest"), "versions": text("own"), "x": text("told")}
+    assert new.more == wanted
+    assert (same, unknown) == (brought, OTHER)
+    (without,) = with_programs((own,), {"mill": {"x": text("told")}})
+    assert without.more == {"x": text("told"), **own.more}

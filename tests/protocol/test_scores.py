@@ -144,6 +144,33 @@ def test_what_may_be_chance_tells_nothing_and_nobody_is_beyond_all_measure(
     assert fitted([kind])["c"] == pytest.approx(factor, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "runs", "octaves", "counts"),
+    [
+        (1, 1, 3.5, False),
+        (1, 1, 4.0, True),  # one run may always be chance
+        (8, 16, 0.06, False),  # however certain
+        (8, 16, 0.07, True),
+    ],
+)
+def test_what_may_be_chance_and_what_is_next_to_nothing_tells_of_no_host(
+    kinds: int, runs: int, octaves: float, counts: bool
+) -> None:
+    kind = {host: OnHost(runs, 6.0 + octaves * (host == "c"), 0.0) for host in "abc"}
+    assert (fitted([kind] * kinds)["c"] > 1.0) is counts
+
+
+def test_fast_mirrors_slow_and_of_two_hosts_the_faster_is_the_usual_one() -> None:
+    by = [
+        fitted([{"a": OnHost(16, 6.0, 0.0), "b": OnHost(16, 6.0, 0.0), "c": OnHost(2, at, 0.0)}])
+        for at in (5.0, 7.0)
+    ]
+    assert by[0]["c"] * by[1]["c"] == pytest.approx(1.0, rel=1e-6)
+    assert by[0]["c"] < 0.6
+    two = fitted([{"fast": OnHost(9, 6.0, 0.0), "slow": OnHost(9, 8.0, 0.0)}])
+    assert two == {"fast": 1.0, "slow": pytest.approx(4.0, rel=0.05)}
+
+
 def _of_drawn(draw: Random, slowness: dict[str, float], runs: int) -> dict[str, float]:
     """What is thought of hosts that ran a program which takes about as long, and one that does not."""
     kinds = []
