@@ -14,7 +14,6 @@ from agent.protocol.events import PolicyChosen
 from agent.protocol.evidence import broken_off
 from agent.protocol.flock_policy import CHOICE, choice_in, other_rules
 from agent.protocol.policy import CHOSEN, DEFAULT_RULE, SCORE_MAX, Evidence, flock_rules
-from agent.protocol.policy.competition import PASSED_OVER_MAX
 from agent.protocol.policy.flock_rules import ByRule, past_of, waiting_of
 from agent.protocol.policy.lasting import CURVE_S
 from agent.protocol.policy.placing import HostPast, Waiting
@@ -222,11 +221,11 @@ def test_a_task_at_the_head_is_passed_over_so_often_and_no_more() -> None:
     after(flock)
     flock.submit("first", [Step(5.0)])
     flock.submit("long", [Step(5_000.0)], at=flock.world.now + 1.0)
-    flock.submit("short", [Step(10.0)] * (2 * PASSED_OVER_MAX), at=flock.world.now + 2.0)
+    flock.submit("short", [Step(10.0)] * 40, at=flock.world.now + 2.0)
     assert flock.run()
-    began_s = [flock.times[f"short/{n}"].started[0][0] for n in range(2 * PASSED_OVER_MAX)]
+    began_s = [flock.times[f"short/{n}"].started[0][0] for n in range(40)]
     long_s = flock.times["long/0"].started[0][0]
-    assert sum(each < long_s for each in began_s) == PASSED_OVER_MAX
+    assert sum(each < long_s for each in began_s) == 20
 
 
 @pytest.mark.hunting

@@ -9,13 +9,14 @@ import pytest
 from agent.protocol.needs import with_needs
 from agent.protocol.own_run import Stage
 from agent.protocol.policy import flock_rules
-from agent.protocol.policy.late_claims import ENOUGH, STRATEGIES, ClaimOfSource
+from agent.protocol.policy.late_claims import STRATEGIES, ClaimOfSource
 from agent.protocol.records import Claim, Evicted, Life, Run
 from agent.protocol.takeovers import TakeOvers
 from tests.protocol.stage import task
 from tests.protocol.test_flock_policy import LASTING, PASSING, after, choose, core_of, tell
 from tests.sim.lan import Flock, Step
 
+ENOUGH = 3
 RULES = ("late-claims", "late-claims-among-3", "late-claims-unasked")
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from agent.protocol.policy import flock_rules
 from agent.protocol.policy.central import LastingReplication2
+from agent.protocol.policy.copying import RunningView, WhereItHelps
 from agent.protocol.policy.flock_rules import past_of
 from agent.protocol.policy.placing import Waiting
 from agent.protocol.policy.view import Evidence
@@ -67,3 +68,35 @@ def test_the_four_queues_of_a_worker_are_what_every_table_tells() -> None:
     assert copied
     assert {certain(table.reading(each)).state for each in table.lives} == {TaskState.TERMINATED}
     assert not {*table.ready, *table.owned}
+
+
+@pytest.mark.parametrize(
+    ("worth", "run"),
+    [
+        (True, RunningView(15.0, None, None, 1.0, 0.0, last=False)),
+        (False, RunningView(14.9, 60.0, 1.0, 0.1, 1.0, last=True)),
+        (True, RunningView(None, 10.0, 10.0, 0.5, 1.0, last=False)),
+        (False, RunningView(None, 9.9, 9.9, 0.5, 1.0, last=False)),
+        (False, RunningView(None, None, 60.0, 0.5, 1.0, last=True)),
+        (False, RunningView(None, 60.0, None, 0.5, 1.0, last=True)),
+        (True, RunningView(None, 60.0, 60.0, 0.5, 0.65, last=False)),
+        (False, RunningView(None, 60.0, 60.0, 0.5, 0.6, last=False)),
+        (False, RunningView(None, 60.0, 60.0, 0.89, 0.95, last=False)),
+        (True, RunningView(None, 60.0, 60.0, 0.85, 1.0, last=False)),
+        (False, RunningView(None, 60.0, 60.0, 0.9, 1.1, last=False)),
+        (True, RunningView(None, 25.1, 20.0, 1.0, 1.0, last=True)),
+        (False, RunningView(None, 25.0, 20.0, 1.0, 1.0, last=True)),
+        (False, RunningView(None, 60.0, 20.0, 1.0, 1.0, last=False)),
+    ],
+)
+def test_a_copy_is_worth_it_where_a_run_stands_still_or_another_machine_is_much_better(
+    worth: bool, run: RunningView
+) -> None:
+    assert WhereItHelps().worth(run, 15.0) is worth
+    assert flock_rules["WQR-2"].copies.worth(run, 15.0) is True
+
+
+def test_rules_of_replication_may_fill_all_places_ours_no_more_than_the_settings_say() -> None:
+    bounds = {name: (each.copies.most, each.copies.share) for name, each in flock_rules.items()}
+    assert bounds["look-ahead"] == bounds["FCFS"] == (1, 0.0)
+    assert [bounds[name] for name in ("WQR-2", "WQR-FA-4")] == [(1, 1.0), (3, 1.0)]

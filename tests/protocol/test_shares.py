@@ -22,12 +22,13 @@ from agent.protocol.records import (
     Workflow,
     WorkflowSpec,
 )
-from agent.protocol.shares import BEHIND_S_MAX, HALF_LIFE_S, STEP_S, Shares
+from agent.protocol.shares import Shares
 from agent.protocol.signing import Trust
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
 
 NOW_MS = 1_750_000_000_000
+HOUR_S = 3600.0
 
 
 def flock(**ran_s: tuple[float, ...]) -> Core:
@@ -62,16 +63,16 @@ def test_a_single_submitter_is_never_put_back() -> None:
 def test_what_was_taken_fades_and_nobody_is_put_back_for_ever() -> None:
     core = flock(ana=(1_000_000.0,), bia=(1.0,))
     shares = Shares(core)
-    assert shares.behind_s(("ana", "bia"), 1)["ana"] == BEHIND_S_MAX
-    core.set_now(Instant(0.0, NOW_MS + round(20 * HALF_LIFE_S * 1000)), "")
-    assert shares.behind_s(("ana", "bia"), 1)["ana"] < STEP_S
+    assert shares.behind_s(("ana", "bia"), 1)["ana"] == HOUR_S
+    core.set_now(Instant(0.0, NOW_MS + round(20 * 4 * HOUR_S * 1000)), "")
+    assert shares.behind_s(("ana", "bia"), 1)["ana"] < 60.0
 
 
 def test_counting_anew_after_years_changes_nothing_that_is_seen() -> None:
     core = flock(ana=(1_200.0,), bia=(60.0,))
     shares = Shares(core)
     before = shares.behind_s(("ana", "bia"), 1)
-    core.set_now(Instant(0.0, NOW_MS + round(400 * HALF_LIFE_S * 1000)), "")
+    core.set_now(Instant(0.0, NOW_MS + round(400 * 4 * HOUR_S * 1000)), "")
     shares.on_tick()
     core.set_now(Instant(0.0, NOW_MS), "")
     assert shares.behind_s(("ana", "bia"), 1) == before

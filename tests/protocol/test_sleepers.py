@@ -13,10 +13,11 @@ from agent.protocol import messages as msg
 from agent.protocol.capabilities import WakeAddress
 from agent.protocol.records import Requirements
 from agent.protocol.sharing_reasons import MachineWoken
-from agent.protocol.sleepers import LOOKS_EVERY_S, ROUNDS, WAITS_S
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import NAMES
 
+WAITS_S, LOOKS_EVERY_S, ROUNDS = 600.0, 15.0, 3
+"""What people are told of it."""
 AT = (WakeAddress("02:00:00:00:00:07", "192.168.1.255"),)
 OVEN: dict[str, Any] = {"requirements": Requirements(tags=("oven",))}
 

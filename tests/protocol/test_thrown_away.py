@@ -27,7 +27,7 @@ from agent.protocol.records import (
 from agent.protocol.second_runs import FIRST_COPY
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
-from agent.protocol.thrown_away import HALF_LIFE_MS, ThrownAway
+from agent.protocol.thrown_away import ThrownAway
 from agent.protocol.times import HELD, Took, with_took
 from tests.protocol.stage import at_work, task
 from tests.protocol.stage_machines import NAMES, Course
@@ -60,7 +60,7 @@ def test_what_its_owner_threw_away_counts_for_long_tasks() -> None:
 
 
 def test_it_fades() -> None:
-    week_later = run(Terminated(), 0, NOW_MS + HALF_LIFE_MS)
+    week_later = run(Terminated(), 0, NOW_MS + 7 * 24 * HOUR_MS)
     assert keeps(run(Evicted("x"), 4, more=BACK), week_later) == pytest.approx(1 - 2 / 6)
 
 
