@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from agent.protocol.news import News
 from agent.protocol.reasons import EndCause, carried
@@ -64,9 +64,25 @@ def test_it_fades() -> None:
     assert keeps(run(Evicted("x"), 4, more=BACK), week_later) == pytest.approx(1 - 2 / 6)
 
 
+def test_what_is_told_late_takes_nothing_back() -> None:
+    evicted, earlier = run(Evicted("x"), 4, more=BACK), NOW_MS - 7 * 24 * HOUR_MS
+    assert keeps(evicted, run(Terminated(), 4, earlier)) == pytest.approx(1 - 4 / 12)
+    assert keeps(evicted, seconds=-5.0) == 1.0
+
+
+def test_of_who_did_not_measure_its_time_counts_from_its_start_less_what_it_was_held() -> None:
+    for held_ms, hours in ((0, 4), (2 * HOUR_MS, 2)):
+        held = {HELD: Raw(msgspec.msgpack.encode(held_ms))} if held_ms else {}
+        untold = structs.replace(run(Evicted("x"), 4), more=BACK | held)
+        assert keeps(untold) == pytest.approx(1 - hours / (4 + hours))
+    backwards = structs.replace(untold, stamp=(NOW_MS - 9 * HOUR_MS, 0))
+    assert keeps(backwards) == 1.0
+
+
 @pytest.mark.parametrize(
     "other",
     [
+        run(Yielded("x"), 4),
         run(Evicted("x"), 4, more=dict(carried(EndCause("AgentStops")))),
         run(Evicted("x"), 4, more=BACK, checkpoint=Dataset("state", 1)),
         run(Evicted("x"), 4, more=BACK | FIRST_COPY),
