@@ -1,6 +1,6 @@
 """The documents' rules of who runs what: their formulas, and what becomes of them among many hosts."""
 
-from math import exp, log
+from math import exp, log, log2
 from random import Random
 
 import pytest
@@ -20,7 +20,7 @@ from agent.protocol.policy.central import FailureRate, LastingReplication2
 from agent.protocol.policy.competition import Competition
 from agent.protocol.policy.lasting import half_s, in_steps, much_likelier, survival
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
-from agent.protocol.policy.reaching import Lasting, length_s, rate, reach, worth
+from agent.protocol.policy.reaching import Lasting, length_s, rate, reach, rounded_s, worth
 from agent.protocol.policy.refraining import STRATEGIES, neighbours
 from tests.bench.policies import RULES
 from tests.certain import certain
@@ -75,6 +75,32 @@ def test_who_has_just_come_is_not_relied_upon() -> None:
     assert worth(0.0) == 1.0
     assert worth(1.0) > worth(2.0) > 0
     assert Lasting().score(Waiting(10.0), host(10.0)) == worth(1.0)
+    assert Lasting().score(Waiting(10.0), host(10.0, speed=2.0)) == worth(0.5)
+    assert worth(2.0) == pytest.approx(2 / (exp(2) - 1))
+    assert rate(host(), 0.0) == 1 / 5_000
+    assert rate(host(100.0, 300.0), 900.0) == 3 / (400 + 800 + 5_000)
+
+
+@pytest.mark.parametrize("length", [1.0, 1.15, 7.0, 1_000.0, 5e5])
+def test_lengths_are_told_apart_by_quarters_of_octaves(length: float) -> None:
+    assert abs(log2(rounded_s(length) / length)) <= 0.126
+    assert rounded_s(0.2) == rounded_s(1.0)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "reached"),
+    [
+        ({1_000.0: 1e5, 10.0: 1e5}, {1_000.0: 1e-4, 10.0: 1e-2}),
+        ({1_000.0: 9e5, 10.0: 1e3}, {1_000.0: 1e-2, 10.0: 1e-2}),
+        ({1_000.0: 1e3, 10.0: 9e5}, {1_000.0: 1e-4, 10.0: 1e-2}),
+    ],
+)
+def test_who_lasts_takes_the_longest_and_others_what_is_left(
+    waiting: dict[float, float], reached: dict[float, float]
+) -> None:
+    """A quarter more is allowed for."""
+    found = reach([1e-4, 1e-2], waiting)
+    assert found == pytest.approx({each: 1.25 * highest for each, highest in reached.items()})
 
 
 rates = st.lists(st.floats(1e-7, 1e-3), min_size=1, max_size=20).map(sorted)
