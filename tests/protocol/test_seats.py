@@ -14,7 +14,7 @@ from agent.protocol.seats import SeatPlan, Seats, helps
 from tests.protocol.stage import task
 
 
-def seats(slots: int, busy: int, **more: int) -> Seats:
+def seats(slots: int, busy: int, **more: Any) -> Seats:
     return Seats("acor", Capabilities(), slots, busy, busy, willing=True, **more)
 
 
@@ -67,13 +67,18 @@ class Machines:
         self.plan = self.plan_of(list(all_seats))
 
     def plan_of(self, all_seats: list[Seats]) -> SeatPlan:
-        told = self.told.get
+        def told(name: str, else_: Any = None) -> Any:
+            return self.told.get(name, else_)
+
         table = SimpleNamespace(
             ready=["T"] * told("ready", 1),
             interactive=lambda _: told("urgent"),
             producers={"T": [each.task for each in self.spec.inputs] + list(self.spec.after)},
             reading=lambda need: told("readings", {}).get(need),
             lives={"T": told("life", Life())},
+            workflow_of={"T": "w"},
+            workflows={"w": SimpleNamespace(spec=SimpleNamespace(submitter="ana", host="b"))},
+            specs={"T": self.spec},
         )
         lengths = SimpleNamespace(
             in_a_row=lambda *_: told("row"),
@@ -85,7 +90,11 @@ class Machines:
             table=table,
             lengths=lengths,
             thrown_away=SimpleNamespace(keeps=lambda node, _: told("keeps").get(node, 1.0)),
-            own=SimpleNamespace(home=lambda _: "b"),
+            own=SimpleNamespace(home=lambda _: "b", home_of=lambda _: "b"),
+            checking=SimpleNamespace(
+                trust=SimpleNamespace(people=SimpleNamespace(others=lambda _: ["other"]))
+            ),
+            name_of=lambda node: f"{node}'s name",
         )
         placing: Any = SimpleNamespace(
             weighs=told("weighs"),
@@ -222,3 +231,34 @@ def test_short_tasks_and_those_of_unknown_length_are_drawn_where_there_are_plent
     assert drawn is not None
     assert drawn.node == "b"
     assert Machines(named("a"), passed="a").plan.drawn(known.spec) is None
+
+
+@pytest.mark.parametrize(
+    ("machine", "fits"),
+    [
+        (named("a"), True),
+        (named("a", own_only=True), False),
+        (named("b", own_only=True), True),
+        (named("a", people=("Ana",)), True),
+        (named("a", people=("other's name",)), True),
+        (named("a", people=("bia",)), False),
+        (named("a", bans=("ana",)), False),
+        (named("a", bans=("other",)), False),
+        (named("a", bans=("MILL",)), False),
+        (named("a", bans=("bia",)), True),
+        (named("b", bans=("ana",), people=("bia",)), True),
+        (replace(named("b"), willing=False), False),
+        (replace(named("b", own_only=True), willing=False), False),
+    ],
+)
+def test_owners_say_whose_work_they_take_and_always_take_their_own(
+    machine: Seats, fits: bool
+) -> None:
+    found = Machines(replace(machine))
+    assert bool(found.plan.fitting(found.spec)) is fits
+
+
+def test_of_what_is_needed_and_not_made_yet_nobody_is_the_maker() -> None:
+    readings = {"N": None, "M": SimpleNamespace(outcome=None)}
+    found = Machines(named("b"), named("a"), needs=("N", "M"), readings=readings)
+    assert [each.node for each in found.plan.free(found.spec)] == ["a", "b"]
