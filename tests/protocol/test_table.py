@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.protocol.records import (
+    COUNTER_SANE_MAX,
     NO_LIFE,
     Claim,
     Dataset,
@@ -204,3 +205,28 @@ def test_programs_that_come_with_tasks_are_told_with_their_submitter() -> None:
     brought = task("T2", published=Dataset("tree:1"))
     of = table(workflow(task("T1"), brought))
     assert [(spec.task, whose) for spec, _, whose in of.bringing()] == [("T2", "ana")]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        workflow(task("T1", "T2"), task("T2", "T1")),
+        workflow(task("T1"), task("T1")),
+        workflow(task("T1"), generation=COUNTER_SANE_MAX + 1),
+        workflow(task("T1"), at_ms=2**53 + 1),
+    ],
+    ids=["circle", "twice", "beyond measure", "never"],
+)
+def test_what_contradicts_itself_is_counted_and_not_kept(told: Workflow) -> None:
+    of = table()
+    assert of.join([told]).contradictions == 1
+    assert (of.workflows, of.specs, of.hash) == ({}, {}, table().hash)
+
+
+def test_a_life_beyond_measure_is_counted_and_not_kept() -> None:
+    of = table(workflow(task("T1")))
+    most = COUNTER_SANE_MAX
+    assert of.join(lives=[life("T1", run("ant", attempt=most + 1))]).contradictions == 1
+    assert not of.lives
+    assert of.join(lives=[life("T1", run("ant", attempt=most))]).contradictions == 0
+    assert of.owned_by == {"ant": 1}
