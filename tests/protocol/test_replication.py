@@ -1,6 +1,7 @@
 """Work queues with replication on live nodes: free machines run copies of what runs, the first end counts."""
 
 import pytest
+from msgspec import Raw, msgpack, structs
 
 from agent.protocol.policy import flock_rules
 from agent.protocol.policy.central import LastingReplication2
@@ -8,12 +9,26 @@ from agent.protocol.policy.copying import RunningView, WhereItHelps
 from agent.protocol.policy.flock_rules import past_of
 from agent.protocol.policy.placing import Waiting
 from agent.protocol.policy.view import Evidence
-from agent.protocol.records import TaskState
-from agent.protocol.second_runs import is_copy
+from agent.protocol.records import Claim, Life, More, Phase, Run, Running, TaskState, Terminated
+from agent.protocol.second_runs import (
+    COPY,
+    FIRST_COPY,
+    GOT,
+    LEADING,
+    NOT_TOLD,
+    copies_of,
+    hosts_beside,
+    how_far,
+    is_copy,
+    leads,
+    of_one_attempt,
+    with_how_far,
+)
 from tests.certain import certain
 from tests.protocol.test_flock_policy import LASTING, PASSING, after, choose, core_of, tell
 from tests.sim.lan import Flock, Step
 
+RUNNING, NOTHING = Running(), More()
 RUNS = {"WQR-2": 2, "WQR-4": 4, "WQR-FA-2": 2, "WQR-FA-4": 4, "look-ahead": 1}
 
 
@@ -100,3 +115,51 @@ def test_rules_of_replication_may_fill_all_places_ours_no_more_than_the_settings
     bounds = {name: (each.copies.most, each.copies.share) for name, each in flock_rules.items()}
     assert bounds["look-ahead"] == bounds["FCFS"] == (1, 0.0)
     assert [bounds[name] for name in ("WQR-2", "WQR-FA-4")] == [(1, 1.0), (3, 1.0)]
+
+
+def attempt(host: str, number: int = 1, phase: Phase = RUNNING, more: More = NOTHING) -> Run:
+    return Run(1, number, host, 1, Claim(1, (1, 0), host), 1, phase=phase, more=more)
+
+
+FIRST = attempt("a")
+COPIED = attempt("b", more=FIRST_COPY)
+
+
+@pytest.mark.parametrize(
+    ("other", "beside"),
+    [
+        (COPIED, True),
+        (attempt("b", more={COPY: LEADING}), True),
+        (attempt("b"), False),
+        (attempt("a", more=FIRST_COPY), False),
+        (attempt("b", 2, more=FIRST_COPY), False),
+    ],
+)
+def test_a_copy_is_of_the_attempt_of_its_original_on_another_machine(
+    other: Run, beside: bool
+) -> None:
+    assert of_one_attempt(FIRST, other) is of_one_attempt(other, FIRST) is beside
+    assert hosts_beside([FIRST, other], FIRST) == ["b"] * beside
+    ended = structs.replace(other, phase=Terminated())
+    assert hosts_beside([FIRST, ended], FIRST) == []
+
+
+def test_copies_of_an_attempt_are_known_also_when_they_have_ended() -> None:
+    ended, later = (
+        attempt("c", phase=Terminated(), more=FIRST_COPY),
+        attempt("d", 2, more=FIRST_COPY),
+    )
+    life = Life(1, runs=(FIRST, COPIED, ended, later))
+    assert copies_of(life, FIRST) == copies_of(life, COPIED) == [COPIED, ended]
+    assert [is_copy(each) for each in life.runs] == [False, True, True, True]
+    assert [leads(each) for each in (FIRST, COPIED, attempt("b", more={COPY: LEADING}))] == [
+        *(False, False, True)
+    ]
+
+
+def test_how_far_a_run_had_come_is_told_and_nonsense_is_less_than_anything() -> None:
+    far = (2, 1, 500, 60_000)
+    told = structs.replace(COPIED, more=with_how_far(COPIED.more, far))
+    assert (how_far(told), is_copy(told)) == (far, True)
+    unreadable = structs.replace(FIRST, more={GOT: Raw(msgpack.encode("far"))})
+    assert how_far(unreadable) == how_far(FIRST) == NOT_TOLD < (0, 0, 0, 0)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
+from agent.protocol.reasons import NO_REASON, HelpsNotNow, OwnWorkOnly, Reason, SetToAlways
 from agent.protocol.records import (
     COUNTER_SANE_MAX,
     NO_LIFE,
@@ -24,7 +27,9 @@ from agent.protocol.records import (
     run_name,
 )
 from agent.protocol.settings import Settings
+from agent.protocol.sharing_reasons import OwnerTakesNoWork, for_colleagues
 from agent.protocol.table import Table
+from agent.protocol.unsaved import Unsaved
 from tests.protocol.stage import task
 
 RUNNING = Running()
@@ -230,3 +235,24 @@ def test_a_life_beyond_measure_is_counted_and_not_kept() -> None:
     assert not of.lives
     assert of.join(lives=[life("T1", run("ant", attempt=most))]).contradictions == 0
     assert of.owned_by == {"ant": 1}
+
+
+@pytest.mark.parametrize("what", [each.name for each in fields(Unsaved)])
+def test_whatever_is_not_on_the_disk_yet_is_to_be_saved(what: str) -> None:
+    assert not Unsaved()
+    assert Unsaved(**{what: True if what == "identity" else {"T1": None}})
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (NO_REASON, NO_REASON),
+        (OwnWorkOnly(), OwnWorkOnly()),
+        (SetToAlways(), SetToAlways()),
+        (OwnerTakesNoWork("ana"), HelpsNotNow()),
+    ],
+)
+def test_colleagues_are_told_how_a_machine_is_set_up_and_nothing_of_its_owner(
+    reason: Reason, told: Reason
+) -> None:
+    assert for_colleagues(reason) == told
