@@ -174,6 +174,7 @@ def test_a_state_that_was_saved_is_not_run_again() -> None:
 
 def test_the_chance_of_a_result_grows_with_its_holders() -> None:
     assert of_group(3, 1, 1e6, 1e3) == pytest.approx(reachable([1e6 / (1e6 + 1e3)] * 3))
+    assert (of_group(2, 1, 60.0, 60.0), of_group(3, 2, 60.0, 60.0)) == (0.75, 0.5)
     assert reachable([]) == 0
     assert reachable([0.5, 0.9]) == pytest.approx(0.95)
     lasts = [lifetime(nodes, 1e6, 1e3, Repairs(30, 0.1, 300)) for nodes in (1, 2, 3)]
