@@ -1,4 +1,4 @@
-"""Orders played through: when all workflows end, on equal places and on places that differ in speed."""
+"""Orders played through: when all workflows end, on places that are equal or not, and what is chosen by that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from msgspec.structs import replace
 
+from agent.protocol.policy.default import LookAhead
 from agent.protocol.policy.forecast import (
     Outlook,
     UnequalPlaces,
@@ -17,8 +18,8 @@ from agent.protocol.policy.forecast import (
     forecast_unequal,
     lay_out,
 )
-from agent.protocol.policy.view import Places, Stage, TaskView
-from tests.protocol.test_policy import task, workflow
+from agent.protocol.policy.view import Places, Stage, TaskView, WorkflowView
+from tests.protocol.test_policy import chain, flock, task, workflow
 
 FAST, SLOW = Places("fast", 1), Places("slow", 1, 4.0)
 Play = Callable[..., Outlook | None]
@@ -143,3 +144,31 @@ def test_in_a_list_a_place_that_is_free_earlier_is_left_for_what_can_begin_earli
         (task("soon", 6),),
     )
     assert forecast_listed(each, [0, 1, 2, 3], places) == Outlook(5.0 + 17.0 + 6.0, 17.0, 3)
+
+
+def fan_and_chain() -> tuple[WorkflowView, WorkflowView]:
+    """Both end soonest where the chain goes first, though it came second."""
+    branches = [task(f"b{i}", 10.0 * i) for i in range(1, 6)]
+    tails = [task(f"t{i}", 100.0 - 20 * i, f"b{i}") for i in range(1, 6)]
+    return workflow(*branches, *tails, task("end", 5, *(each.task for each in tails))), chain(1, 4)
+
+
+@pytest.mark.parametrize(("tasks", "first"), [(400, "1.0"), (401, "b1")])
+def test_four_hundred_tasks_are_looked_ahead(tasks: int, first: str) -> None:
+    fan, other = fan_and_chain()
+    left = tasks - len(fan.tasks) - len(other.tasks)
+    waiting = workflow(*(task(f"u{n}", 10, "nobody knows") for n in range(left)), number=9)
+    assert LookAhead().order(flock(2, fan, other, waiting))[0] == first
+
+
+@pytest.mark.parametrize(("slots", "first"), [(8, "1.0"), (9, "b1")])
+def test_there_is_a_choice_where_more_is_ready_than_places_are_free(slots: int, first: str) -> None:
+    busy = [task(f"r{n}", 1e4, stage=Stage.RUNNING) for n in range(3)]
+    order = LookAhead().order(flock(slots, *fan_and_chain(), workflow(*busy, number=9)))
+    assert order[0] == first
+
+
+@pytest.mark.parametrize(("length_s", "first"), [(60.0, "1.0"), (98.0, "1.0"), (99.0, "0.0")])
+def test_the_rank_is_left_for_half_a_percent_of_the_average(length_s: float, first: str) -> None:
+    views = chain(0, 1, length_s=100.0), chain(1, 1, length_s=length_s)
+    assert LookAhead().order(flock(1, *views))[0] == first

@@ -205,6 +205,10 @@ def test_every_ready_task_is_named_once_and_others_only_where_places_differ() ->
     assert len(named) == len(set(named)) > len(ready)
     assert set(ready) < set(named)
     assert sorted(LookAhead().order(FlockView(9, tuple(_chains(10))))) == ready
+    running, *others = _chains(10)
+    first = structs.replace(running.tasks[0], state=Stage.RUNNING, host="n1")
+    begun = structs.replace(running, tasks=(first, *running.tasks[1:]))
+    assert "0/0" not in LookAhead().order(FlockView(9, (begun, *others), places))
 
 
 def test_a_list_schedule_waits_for_a_fast_host_only_where_that_ends_sooner() -> None:
