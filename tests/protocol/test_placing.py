@@ -53,6 +53,8 @@ def test_scores_are_those_of_the_source() -> None:
     assert CorrectedBestFit().score(Waiting(500.0, 2), past) == pytest.approx(
         exp(-0.5 * 1.21) / (1 - 0.5 * 1.21)
     )
+    assert FailureRate().score(task, HostPast("acor", broken_off=1)) == -500 * 2
+    assert FailureRate().score(task, HostPast("acor")) == -500
     assert FailureRate().score(task, host(done=3, broken_off=1, speed=2.0)) == -250 * 1.25
 
 
