@@ -49,6 +49,9 @@ def test_scores_are_those_of_the_source() -> None:
     assert Placing().score(task, past) == 0
     assert Competition().score(task, past) == pytest.approx(exp(-0.5))
     assert BestFit().score(task, past) == pytest.approx(exp(-0.5) / 0.5)
+    fast = host(1_000.0, speed=2.0)
+    assert Competition().score(task, fast) == pytest.approx(exp(-0.25))
+    assert BestFit().score(task, fast) == pytest.approx(exp(-0.25) / 0.75)
     assert BestFit().score(Waiting(1_000.0), past) == SCORE_MAX
     assert CorrectedBestFit().score(Waiting(500.0, 2), past) == pytest.approx(
         exp(-0.5 * 1.21) / (1 - 0.5 * 1.21)

@@ -60,6 +60,7 @@ EVIDENCE = st.builds(Evidence, SPAN, SPAN, SPAN, SPAN, st.integers(0, 1000))
 
 def test_a_host_like_any_other_has_half_of_the_most() -> None:
     assert SCORE(Evidence(MINUTE_MS, MINUTE_MS)) == LIKE_ANY
+    assert Evidence(5, 4) == Evidence(5, 4, 0, 0, 1000, 0)
     assert SCORE(Evidence(MINUTE_MS, MINUTE_MS // 2)) == pytest.approx(SCORE_MAX * 2 / 3, rel=1e-5)
 
 
@@ -209,6 +210,7 @@ def test_every_ready_task_is_named_once_and_others_only_where_places_differ() ->
     first = structs.replace(running.tasks[0], state=Stage.RUNNING, host="n1")
     begun = structs.replace(running, tasks=(first, *running.tasks[1:]))
     assert "0/0" not in LookAhead().order(FlockView(9, (begun, *others), places))
+    assert LookAhead().order(FlockView(2, tuple(_chains(1)), places)) == ready[:1]
 
 
 def test_a_list_schedule_waits_for_a_fast_host_only_where_that_ends_sooner() -> None:

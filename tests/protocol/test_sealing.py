@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 
 from agent.protocol import signing
@@ -25,6 +26,7 @@ from agent.protocol.records import (
     CANCEL,
     FLOOR,
     RETRY,
+    SIGNED,
     Claim,
     Life,
     PriorityWish,
@@ -213,3 +215,23 @@ def test_a_forged_signature_is_looked_at_each_time_and_what_holds_once(
     for checked, number in ((3, 0), (4, 1), (4, 0), (5, 2), (5, 1), (6, 0)):
         assert roots.proves(proofs[number], ME, leaves[number])
         assert roots.checked == checked, "of those that hold the last ones are remembered"
+
+
+def test_all_that_a_run_carries_is_signed_but_the_proof_itself() -> None:
+    bare = run(ME)
+    one, two = Raw(b"\x01"), Raw(b"\x02")
+    carries = replace(bare, more={"a": one, "b": two})
+    leaf = signing.run_leaf("t", carries)
+    assert leaf != signing.run_leaf("t", bare)
+    assert leaf != signing.run_leaf("t", replace(bare, more={"a": one, "b": one}))
+    assert leaf == signing.run_leaf("t", replace(bare, more={"b": two, "a": one}))
+    (proof,) = signing.signed_batch(Keys(ME), [leaf])
+    proven = replace(carries, more=signing.with_proof(carries.more, proof))
+    assert signing.run_leaf("t", proven) == leaf
+    assert proof_in({SIGNED: one}) is None
+
+
+def test_a_wish_is_a_part_of_a_life() -> None:
+    for kind, told in ((RETRY, Life(3)), (CANCEL, Life(0, cancel=3))):
+        part = signing.wished_part("t", kind, 3, ME)
+        assert part == TaskLife("t", replace(told, wishes=(Wish(kind, 3, ME),)))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent.protocol.messages import Capabilities
+from agent.protocol.needs import Seat, with_needs
 from agent.protocol.records import Claim, Failed, Life, Run
 from agent.protocol.seats import SeatPlan, Seats, helps
 from tests.protocol.stage import task
@@ -100,7 +101,7 @@ class Machines:
             weighs=told("weighs"),
             differs=lambda *_: True,
             ends_ms=self.ends_ms,
-            best=lambda _, __, seats, ___, ____: seats[::-1],
+            best=lambda _, __, seats, *___: seats[::-1],
             take=lambda spec, _, node, ready=0: self.given.append((spec.task, node, ready)),
         )
         passed = {"T": dict.fromkeys(told("passed", ()))}
@@ -262,3 +263,20 @@ def test_of_what_is_needed_and_not_made_yet_nobody_is_the_maker() -> None:
     readings = {"N": None, "M": SimpleNamespace(outcome=None)}
     found = Machines(named("b"), named("a"), needs=("N", "M"), readings=readings)
     assert [each.node for each in found.plan.free(found.spec)] == ["a", "b"]
+
+
+def test_who_waits_is_given_what_is_free_now_others_what_ends_first() -> None:
+    machines = named("a", 2), named("b")
+    for urgent, order in ((True, ["b"]), (False, ["b", "a"])):
+        found = Machines(*(replace(each) for each in machines), urgent=urgent)
+        assert [each.node for each in found.plan.first_to_end(found.spec)] == order
+
+
+def test_seats_of_the_flock_are_counted_with_those_that_are_dealt() -> None:
+    needs = with_needs((), (Seat("acme", 3),))
+    for taken, left in ((1, 2), (2, 1), (3, 0)):
+        found = Machines(named("a"), more=needs, taken=taken)
+        for _ in range(left):
+            assert found.plan.has_seats(found.spec)
+            found.plan.take_seats(found.spec)
+        assert not found.plan.has_seats(found.spec)

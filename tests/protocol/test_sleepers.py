@@ -173,7 +173,7 @@ def woken_at(
         note=lambda *_: None,
     )
     planning: Any = SimpleNamespace(seat_plan=lambda: SimpleNamespace(fitting=lambda _: []))
-    part = Sleepers(core, planning, lambda name: name == f"T{open_task}")
+    part = Sleepers(core, planning, lambda name: open_task < 0 or name == f"T{open_task}")
     able = msg.Capabilities(wakes=AT, programs=("mill",))
     gone: Any = SimpleNamespace(
         node="grifo", status=SimpleNamespace(capabilities=able, helps=helps)
@@ -201,6 +201,8 @@ def woken_at(
         ({"open_task": 1}, []),
         ({"ready": 100, "open_task": 99}, [600.0, 630.0]),
         ({"ready": 101, "open_task": 100}, []),
+        ({"ready": 2, "open_task": -1}, [600.0, 630.0]),
+        ({"until_s": 1_300.0}, [600.0, 630.0, 660.0, 1_275.0]),
     ],
     ids=str,
 )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import pytest
+from msgspec import Raw, msgpack
+from msgspec.structs import replace
 
+from agent.protocol.identity import CONTENT
 from agent.protocol.reasons import NO_REASON, HelpsNotNow, OwnWorkOnly, Reason, SetToAlways
 from agent.protocol.records import (
     COUNTER_SANE_MAX,
@@ -145,6 +149,10 @@ def test_runs_that_are_let_go_leave_no_trace() -> None:
     assert (of.owned_by, [*of.ready]) == ({"bee": 1}, [])
     of.let_go([], {"T1": {run_name(run("bee"))}})
     assert [*of.ready] == ["T1"]
+    bare = of.hash
+    of.join(lives=[TaskLife("T2", Life(runs=(run("ant", Terminated()),)))])
+    of.let_go([], {"T2": {run_name(run("ant"))}})
+    assert of.hash == bare
 
 
 def test_what_depends_on_a_task_is_found_nearest_first() -> None:
@@ -190,13 +198,13 @@ def test_a_task_that_two_workflows_name_is_of_the_one_submitted_first() -> None:
 
 
 def test_of_two_submissions_of_one_name_the_first_stands_and_what_happened_still_counts() -> None:
-    of = table(workflow(task("T1"), task("T2"), at_ms=9))
+    of = table(workflow(task("T1"), task("T2"), task("T4"), at_ms=9))
     of.join(lives=[life("T1", run("ant")), life("T2", run("bee"))])
     news = of.join([workflow(task("T1"), task("T3"), at_ms=5)])
     assert (news.replaced, news.listed) == (["w"], [])
     assert sorted(of.specs) == ["T1", "T3"]
     assert of.owned_by == {"ant": 1}
-    assert of.orphan("T2") != NO_LIFE
+    assert (of.orphan("T2") != NO_LIFE, of.orphan("T4")) == (True, NO_LIFE)
     assert not of.join([workflow(task("T1"), task("T2"), at_ms=9)])
 
 
@@ -204,6 +212,22 @@ def test_interactive_work_is_that_of_a_priority_of_100() -> None:
     of = table(workflow(task("T1"), priority=99), workflow(task("T2"), name="v", priority=100))
     assert [of.interactive(name) for name in ("T1", "T2", "unknown")] == [False, True, False]
     assert [of.priority(name) for name in ("T1", "T2", "unknown")] == [99, 100, 0]
+
+
+def test_the_newest_that_was_asked_for_before_is_known_as_long_as_it_is_here() -> None:
+    def asked(name: str, at_ms: int, content: str = "bread") -> Workflow:
+        told = workflow(task(f"T {name}"), name=name, at_ms=at_ms)
+        more = {CONTENT: Raw(msgpack.encode(content))}
+        return replace(told, spec=replace(told.spec, more=more))
+
+    of, same = table(asked("w", 5), asked("v", 9), asked("u", 7)), ("bread", "ana", "ant")
+    assert of.asked_before(same) == "v"
+    of.let_go(["v"], {})
+    assert of.asked_before(same) == "u"
+    of.join([asked("u", 6, "cake")])
+    assert (of.asked_before(same), of.asked_before(("cake", "ana", "ant"))) == ("w", "u")
+    of.let_go(["w"], {})
+    assert (of.asked_before(same), of.asked_before(("bread", "bia", "ant"))) == ("", "")
 
 
 def test_programs_that_come_with_tasks_are_told_with_their_submitter() -> None:
@@ -240,7 +264,8 @@ def test_a_life_beyond_measure_is_counted_and_not_kept() -> None:
 @pytest.mark.parametrize("what", [each.name for each in fields(Unsaved)])
 def test_whatever_is_not_on_the_disk_yet_is_to_be_saved(what: str) -> None:
     assert not Unsaved()
-    assert Unsaved(**{what: True if what == "identity" else {"T1": None}})
+    told: Any = {what: True if what == "identity" else {"T1": None}}
+    assert Unsaved(**told)
 
 
 @pytest.mark.parametrize(
