@@ -167,6 +167,32 @@ def test_scores_are_in_the_order_of_the_rule(one: Evidence, other: Evidence, rul
         assert scores[0] >= scores[1]
 
 
+@pytest.mark.parametrize(
+    ("rule", "told", "score"),
+    [
+        ("FCFS", Evidence(60_000, 60_000), SCORE_MAX // 2),
+        ("EC", Evidence(60_000, 60_000, lasts_permille=500), SCORE_MAX // 3),
+        ("EC", Evidence(60_000, 30_000, lasts_permille=250), SCORE_MAX // 5),
+        ("EC", Evidence(60_000, 60_000, lasts_permille=0), 999),
+        ("BFC", Evidence(1_000, 1_000, lasts_permille=0), 169),
+        ("late-claims", Evidence(60_000, 60_000), SCORE_MAX // 2),
+    ],
+)
+def test_a_score_of_the_source_is_brought_between_nothing_and_the_most(
+    rule: str, told: Evidence, score: int
+) -> None:
+    assert flock_rules[rule].score.score(told) == pytest.approx(score, abs=1)
+
+
+def test_a_rule_is_told_how_long_a_task_takes_anywhere_and_how_fast_the_host_is() -> None:
+    told = waiting_of(Evidence(5_000, 1, broken_off=2))
+    assert (told.length_s, told.broken_off, waiting_of(Evidence(0, 0)).length_s) == (5.0, 2, 0.001)
+    past = past_of(Evidence(60_000, 30_000, lasts_permille=500))
+    assert (past.speed, past.foretold, past.spans_s) == (2.0, True, [pytest.approx(30 / log(2))])
+    sure = past_of(Evidence(60_000, 0))
+    assert (sure.speed, sure.spans_s) == (60_000.0, [])
+
+
 def test_a_task_that_was_broken_off_counts_as_longer_for_one_rule_only() -> None:
     once, never = Evidence(60_000, 60_000, 0, 0, 900, 2), Evidence(60_000, 60_000, 0, 0, 900)
     corrected, plain = flock_rules["BFGCE"].score.score, flock_rules["BFGC"].score.score

@@ -66,6 +66,9 @@ def test_a_bound_for_how_long_a_host_stays_needs_77_times() -> None:
     task = Waiting(1.0)
     assert LastingReplication2().score(task, few) == 0
     assert LastingReplication2().score(task, enough) == 1.0
+    foretold = HostPast("acor", foretold=True)
+    foretold.failed(1_000.0)
+    assert LastingReplication2().score(task, foretold) == pytest.approx(-1_000 * log(0.95))
     assert LastingReplication2().score(task, host(*range(1, 301))) == 8.0
     assert LastingReplication2().score(task, host(*range(1, 1_001))) == 36.0
 
@@ -236,6 +239,11 @@ def test_strategies_differ_in_who_must_be_better_off() -> None:
         "worse than the majority": (False, True, True),
         "equal or worse than the majority": (False, True, True),
     }
+    as_well_off = {name: strategy(2, [2, 1]) for name, strategy in STRATEGIES.items()}
+    assert set(as_well_off.values()) == {False}
+    assert not STRATEGIES["worst"](2, [2, 3])
+    assert not STRATEGIES["worse than average"](2, [1, 3])
+    assert not STRATEGIES["worse than the majority"](2, [1, 3])
     assert STRATEGIES["equal or worse than the majority"](2, [2, 2, 1])
     assert not STRATEGIES["worse than the majority"](2, [2, 2, 1])
 

@@ -61,6 +61,9 @@ EVIDENCE = st.builds(Evidence, SPAN, SPAN, SPAN, SPAN, st.integers(0, 1000))
 def test_a_host_like_any_other_has_half_of_the_most() -> None:
     assert SCORE(Evidence(MINUTE_MS, MINUTE_MS)) == LIKE_ANY
     assert Evidence(5, 4) == Evidence(5, 4, 0, 0, 1000, 0)
+    assert SCORE(Evidence(60_000, 60_000, 6_000, 12_000, 900)) == SCORE_MAX * 60 // 144
+    assert SCORE(Evidence(0, 0)) == SCORE_MAX - 1
+    assert SCORE(Evidence(1, 2**53)) == 1
     assert SCORE(Evidence(MINUTE_MS, MINUTE_MS // 2)) == pytest.approx(SCORE_MAX * 2 / 3, rel=1e-5)
 
 

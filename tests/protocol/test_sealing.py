@@ -43,7 +43,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.sealing import Sealing
 from agent.protocol.settings import Settings
-from agent.protocol.signing import Kind, Roots, Trust, proof_in
+from agent.protocol.signing import Kind, Roots, Statement, Trust, proof_in
 from agent.protocol.table import Table
 from tests.protocol.test_signing import Keys
 
@@ -235,3 +235,28 @@ def test_a_wish_is_a_part_of_a_life() -> None:
     for kind, told in ((RETRY, Life(3)), (CANCEL, Life(0, cancel=3))):
         part = signing.wished_part("t", kind, 3, ME)
         assert part == TaskLife("t", replace(told, wishes=(Wish(kind, 3, ME),)))
+
+
+@pytest.mark.parametrize(
+    ("signer", "author", "wall_ms", "since_ms", "may"),
+    [
+        ("ant", OTHER, 1_000, 1_000, True),
+        ("ant", OTHER, 1_001, 1_000, False),
+        ("ant", OTHER, 1, None, False),
+        (ME, OTHER, 1, 1_000, False),
+        (OTHER, OTHER, 9_000, 1_000, True),
+    ],
+)
+def test_an_administrator_speaks_for_others_as_to_what_is_older_than_signatures(
+    signer: str, author: str, wall_ms: int, since_ms: int | None, may: bool
+) -> None:
+    trust = Trust(since_ms=since_ms, administrators=("ant",))
+    assert trust.may(signer, Statement(Kind.RUN, author, "", wall_ms)) is may
+
+
+@pytest.mark.parametrize("over", [True, False])
+def test_what_ended_long_ago_is_removed_by_anybody(over: bool) -> None:
+    for kind in (Kind.PRUNING, Kind.CANCEL):
+        said_by_bee = Statement(kind, ME, OTHER, over=over)
+        assert Trust().may(ME, said_by_bee) is (over and kind is Kind.PRUNING)
+        assert Trust(administrators=(ME,)).may(ME, said_by_bee)
