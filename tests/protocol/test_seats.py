@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agent.protocol.messages import Capabilities
 from agent.protocol.needs import Seat, with_needs
@@ -77,8 +78,11 @@ class Machines:
             producers={"T": [each.task for each in self.spec.inputs] + list(self.spec.after)},
             reading=lambda need: told("readings", {}).get(need),
             lives={"T": told("life", Life())},
-            workflow_of={"T": "w"},
-            workflows={"w": SimpleNamespace(spec=SimpleNamespace(submitter="ana", host="b"))},
+            workflow_of={"T": "w", "U": "v"},
+            workflows={
+                name: SimpleNamespace(spec=SimpleNamespace(submitter=submitter, host="b"))
+                for name, submitter in (("w", "ana"), ("v", "bia"))
+            },
             specs={"T": self.spec},
         )
         lengths = SimpleNamespace(
@@ -280,3 +284,14 @@ def test_seats_of_the_flock_are_counted_with_those_that_are_dealt() -> None:
             assert found.plan.has_seats(found.spec)
             found.plan.take_seats(found.spec)
         assert not found.plan.has_seats(found.spec)
+
+
+def test_tasks_that_are_alike_fit_elsewhere_where_it_matters_whose_they_are() -> None:
+    found = Machines(named("a", people=("ana",)), named("b", people=("bia",)), named("c"))
+    assert not found.plan.held_back
+    others = structs.replace(found.spec, task="U")
+    assert [each.node for each in found.plan.fitting(found.spec)] == ["a", "b", "c"], (
+        "b is its home"
+    )
+    found.plan.seats[1].node = "d"
+    assert [each.node for each in found.plan.fitting(others)] == ["c", "d"]

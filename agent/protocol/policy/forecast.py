@@ -71,8 +71,7 @@ def lay_out(workflows: list[WorkflowView]) -> Work:
         lengths_s=lengths_s,
         paths_s=list(chain.from_iterable(map(remaining_paths_s, workflows))),
         dependants=_dependants(tasks),
-        # Who waits without a known reason waits for something outside, which never comes here.
-        missing=[max(1, len(task.needs)) for task in tasks],
+        missing=[len(task.needs) for task in tasks],
         ready=[number for number, task in numbered if task.state is Stage.READY],
         running=[(lengths_s[i], i) for i, task in numbered if task.state is Stage.RUNNING],
         unfinished=[len(workflow.tasks) for workflow in workflows],
