@@ -327,6 +327,7 @@ def test_of_several_that_need_a_task_the_longest_way_counts(swapped: bool) -> No
 def test_no_length_of_more_than_thirty_days_is_believed() -> None:
     month_s = 30 * 24 * 3600.0
     assert remaining_paths_s(workflow(task("a", 1e9), task("b", 7, "a"))) == [month_s + 7, 7]
+    assert remaining_paths_s(workflow(task("a", -0.5), task("b", nan))) == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(
