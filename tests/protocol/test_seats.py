@@ -91,14 +91,13 @@ class Machines:
             short=lambda _: told("row") > 0,
             known=lambda _: told("known", True),
         )
+        people = SimpleNamespace(others=lambda _: ["other"])
         core: Any = SimpleNamespace(
             table=table,
             lengths=lengths,
             thrown_away=SimpleNamespace(keeps=lambda node, _: told("keeps").get(node, 1.0)),
             own=SimpleNamespace(home=lambda _: "b", home_of=lambda _: "b"),
-            checking=SimpleNamespace(
-                trust=SimpleNamespace(people=SimpleNamespace(others=lambda _: ["other"]))
-            ),
+            checking=SimpleNamespace(trust=SimpleNamespace(people=people)),
             name_of=lambda node: f"{node}'s name",
         )
         placing: Any = SimpleNamespace(
