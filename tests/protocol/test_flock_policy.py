@@ -14,7 +14,6 @@ from agent.protocol.events import PolicyChosen
 from agent.protocol.evidence import broken_off
 from agent.protocol.flock_policy import CHOICE, choice_in, other_rules
 from agent.protocol.policy import CHOSEN, DEFAULT_RULE, SCORE_MAX, Evidence, flock_rules
-from agent.protocol.policy.competition import PASSED_OVER_MAX
 from agent.protocol.policy.flock_rules import ByRule, past_of, waiting_of
 from agent.protocol.policy.lasting import CURVE_S
 from agent.protocol.policy.placing import HostPast, Waiting
@@ -168,6 +167,33 @@ def test_scores_are_in_the_order_of_the_rule(one: Evidence, other: Evidence, rul
         assert scores[0] >= scores[1]
 
 
+@pytest.mark.parametrize(
+    ("rule", "told", "score"),
+    [
+        ("FCFS", Evidence(60_000, 60_000), SCORE_MAX // 2),
+        ("EC", Evidence(60_000, 60_000, lasts_permille=500), SCORE_MAX // 3),
+        ("EC", Evidence(60_000, 30_000, lasts_permille=250), SCORE_MAX // 5),
+        ("EC", Evidence(60_000, 60_000, lasts_permille=0), 999),
+        ("BFC", Evidence(1_000, 1_000, lasts_permille=0), 169),
+        ("late-claims", Evidence(60_000, 60_000), SCORE_MAX // 2),
+    ],
+)
+def test_a_score_of_the_source_is_brought_between_nothing_and_the_most(
+    rule: str, told: Evidence, score: int
+) -> None:
+    assert flock_rules[rule].score.score(told) == pytest.approx(score, abs=1)
+
+
+def test_a_rule_is_told_how_long_a_task_takes_anywhere_and_how_fast_the_host_is() -> None:
+    told = waiting_of(Evidence(5_000, 1, broken_off=2))
+    assert (told.length_s, told.broken_off, waiting_of(Evidence(0, 0)).length_s) == (5.0, 2, 0.001)
+    past = past_of(Evidence(60_000, 30_000, lasts_permille=500))
+    assert (past.speed, past.foretold) == (2.0, True)
+    assert past.spans_s == pytest.approx([30 / log(2)])
+    sure = past_of(Evidence(60_000, 0))
+    assert (sure.speed, sure.spans_s) == (60_000.0, [])
+
+
 def test_a_task_that_was_broken_off_counts_as_longer_for_one_rule_only() -> None:
     once, never = Evidence(60_000, 60_000, 0, 0, 900, 2), Evidence(60_000, 60_000, 0, 0, 900)
     corrected, plain = flock_rules["BFGCE"].score.score, flock_rules["BFGC"].score.score
@@ -222,11 +248,11 @@ def test_a_task_at_the_head_is_passed_over_so_often_and_no_more() -> None:
     after(flock)
     flock.submit("first", [Step(5.0)])
     flock.submit("long", [Step(5_000.0)], at=flock.world.now + 1.0)
-    flock.submit("short", [Step(10.0)] * (2 * PASSED_OVER_MAX), at=flock.world.now + 2.0)
+    flock.submit("short", [Step(10.0)] * 40, at=flock.world.now + 2.0)
     assert flock.run()
-    began_s = [flock.times[f"short/{n}"].started[0][0] for n in range(2 * PASSED_OVER_MAX)]
+    began_s = [flock.times[f"short/{n}"].started[0][0] for n in range(40)]
     long_s = flock.times["long/0"].started[0][0]
-    assert sum(each < long_s for each in began_s) == PASSED_OVER_MAX
+    assert sum(each < long_s for each in began_s) == 20
 
 
 @pytest.mark.hunting

@@ -9,13 +9,14 @@ import pytest
 from agent.protocol.needs import with_needs
 from agent.protocol.own_run import Stage
 from agent.protocol.policy import flock_rules
-from agent.protocol.policy.late_claims import ENOUGH, STRATEGIES, ClaimOfSource
+from agent.protocol.policy.late_claims import STRATEGIES, ClaimOfSource
 from agent.protocol.records import Claim, Evicted, Life, Run
 from agent.protocol.takeovers import TakeOvers
 from tests.protocol.stage import task
 from tests.protocol.test_flock_policy import LASTING, PASSING, after, choose, core_of, tell
 from tests.sim.lan import Flock, Step
 
+ENOUGH = 3
 RULES = ("late-claims", "late-claims-among-3", "late-claims-unasked")
 
 
@@ -107,15 +108,21 @@ def begun(
 
 
 def given_back(
-    *names: str, ready: bool = False, urgent: bool = False, just_begun: float = 0.05, **own: Any
+    *names: str,
+    ready: bool = False,
+    urgent: bool = False,
+    just_begun: float = 0.05,
+    looks_at_s: tuple[float, ...] = (100.0,),
+    **own: Any,
 ) -> list[str]:
     """What a host gives back that has these runs while two others are free, one of them as good as it
     and one better, with room for one task each."""
     free = [SimpleNamespace(node=node, open=True) for node in ("as good", "better")]
     for each in free:
-        each.take = partial(setattr, each, "open", False)
+        each.take = partial(setattr, each, "open", not own.get("taken", True))
     found: list[str] = []
     lost = own.pop("lost", 0)
+    own.pop("taken", None)
     runs = {name: begun(name, **own) for name in names}
     broken = Run(1, 1, "acor", 1, Claim(1, (1, 0), "acor"), 1, phase=Evicted())
     core = SimpleNamespace(
@@ -141,7 +148,9 @@ def given_back(
         SimpleNamespace(seat_plan=lambda: plan),
         SimpleNamespace(score=scores.__getitem__, of=lambda _, node: node),
     ]
-    TakeOvers(*parts).on_tick()
+    part = TakeOvers(*parts)
+    for core.now_s in looks_at_s:
+        part.on_tick()
     return found
 
 
@@ -156,12 +165,19 @@ def given_back(
         (False, {"lost": 1}),
         (False, {"stage": Stage.STARTING}),
         (False, {"passed": 50}),
+        (True, {"permille": 49}),
         (False, {"permille": 50}),
         (True, {"permille": 900, "checkpoint": object()}),
     ],
 )
 def test_what_may_be_taken_over(gives: bool, told: dict[str, Any]) -> None:
     assert given_back("T", **told) == ["T"] * gives
+
+
+@pytest.mark.parametrize(("looks_at_s", "times"), [((9.0, 10.9), 1), ((9.0, 11.0), 2)])
+def test_a_host_looks_every_two_seconds(looks_at_s: tuple[float, ...], times: int) -> None:
+    """Of two free hosts one is better at first, and stays free as nobody has it yet."""
+    assert given_back("T", looks_at_s=looks_at_s, taken=False) == ["T"] * times
 
 
 def test_each_goes_to_another_better_host() -> None:

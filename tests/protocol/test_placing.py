@@ -1,6 +1,6 @@
 """The documents' rules of who runs what: their formulas, and what becomes of them among many hosts."""
 
-from math import exp, log
+from math import exp, log, log2
 from random import Random
 
 import pytest
@@ -20,7 +20,7 @@ from agent.protocol.policy.central import FailureRate, LastingReplication2
 from agent.protocol.policy.competition import Competition
 from agent.protocol.policy.lasting import half_s, in_steps, much_likelier, survival
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
-from agent.protocol.policy.reaching import Lasting, length_s, rate, reach, worth
+from agent.protocol.policy.reaching import Lasting, length_s, rate, reach, rounded_s, worth
 from agent.protocol.policy.refraining import STRATEGIES, neighbours
 from tests.bench.policies import RULES
 from tests.certain import certain
@@ -49,10 +49,15 @@ def test_scores_are_those_of_the_source() -> None:
     assert Placing().score(task, past) == 0
     assert Competition().score(task, past) == pytest.approx(exp(-0.5))
     assert BestFit().score(task, past) == pytest.approx(exp(-0.5) / 0.5)
+    fast = host(1_000.0, speed=2.0)
+    assert Competition().score(task, fast) == pytest.approx(exp(-0.25))
+    assert BestFit().score(task, fast) == pytest.approx(exp(-0.25) / 0.75)
     assert BestFit().score(Waiting(1_000.0), past) == SCORE_MAX
     assert CorrectedBestFit().score(Waiting(500.0, 2), past) == pytest.approx(
         exp(-0.5 * 1.21) / (1 - 0.5 * 1.21)
     )
+    assert FailureRate().score(task, HostPast("acor", broken_off=1)) == -500 * 2
+    assert FailureRate().score(task, HostPast("acor")) == -500
     assert FailureRate().score(task, host(done=3, broken_off=1, speed=2.0)) == -250 * 1.25
 
 
@@ -61,6 +66,9 @@ def test_a_bound_for_how_long_a_host_stays_needs_77_times() -> None:
     task = Waiting(1.0)
     assert LastingReplication2().score(task, few) == 0
     assert LastingReplication2().score(task, enough) == 1.0
+    foretold = HostPast("acor", foretold=True)
+    foretold.failed(1_000.0)
+    assert LastingReplication2().score(task, foretold) == pytest.approx(-1_000 * log(0.95))
     assert LastingReplication2().score(task, host(*range(1, 301))) == 8.0
     assert LastingReplication2().score(task, host(*range(1, 1_001))) == 36.0
 
@@ -75,6 +83,32 @@ def test_who_has_just_come_is_not_relied_upon() -> None:
     assert worth(0.0) == 1.0
     assert worth(1.0) > worth(2.0) > 0
     assert Lasting().score(Waiting(10.0), host(10.0)) == worth(1.0)
+    assert Lasting().score(Waiting(10.0), host(10.0, speed=2.0)) == worth(0.5)
+    assert worth(2.0) == pytest.approx(2 / (exp(2) - 1))
+    assert rate(host(), 0.0) == 1 / 5_000
+    assert rate(host(100.0, 300.0), 900.0) == 3 / (400 + 800 + 5_000)
+
+
+@pytest.mark.parametrize("length", [1.0, 1.15, 7.0, 1_000.0, 5e5])
+def test_lengths_are_told_apart_by_quarters_of_octaves(length: float) -> None:
+    assert abs(log2(rounded_s(length) / length)) <= 0.126
+    assert rounded_s(0.2) == rounded_s(1.0)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "reached"),
+    [
+        ({1_000.0: 1e5, 10.0: 1e5}, {1_000.0: 1e-4, 10.0: 1e-2}),
+        ({1_000.0: 9e5, 10.0: 1e3}, {1_000.0: 1e-2, 10.0: 1e-2}),
+        ({1_000.0: 1e3, 10.0: 9e5}, {1_000.0: 1e-4, 10.0: 1e-2}),
+    ],
+)
+def test_who_lasts_takes_the_longest_and_others_what_is_left(
+    waiting: dict[float, float], reached: dict[float, float]
+) -> None:
+    """A quarter more is allowed for."""
+    found = reach([1e-4, 1e-2], waiting)
+    assert found == pytest.approx({each: 1.25 * highest for each, highest in reached.items()})
 
 
 rates = st.lists(st.floats(1e-7, 1e-3), min_size=1, max_size=20).map(sorted)
@@ -148,6 +182,7 @@ def test_a_state_that_was_saved_is_not_run_again() -> None:
 
 def test_the_chance_of_a_result_grows_with_its_holders() -> None:
     assert of_group(3, 1, 1e6, 1e3) == pytest.approx(reachable([1e6 / (1e6 + 1e3)] * 3))
+    assert (of_group(2, 1, 60.0, 60.0), of_group(3, 2, 60.0, 60.0)) == (0.75, 0.5)
     assert reachable([]) == 0
     assert reachable([0.5, 0.9]) == pytest.approx(0.95)
     lasts = [lifetime(nodes, 1e6, 1e3, Repairs(30, 0.1, 300)) for nodes in (1, 2, 3)]
@@ -204,6 +239,11 @@ def test_strategies_differ_in_who_must_be_better_off() -> None:
         "worse than the majority": (False, True, True),
         "equal or worse than the majority": (False, True, True),
     }
+    as_well_off = {name: strategy(2, [2, 1]) for name, strategy in STRATEGIES.items()}
+    assert set(as_well_off.values()) == {False}
+    assert not STRATEGIES["worst"](2, [2, 3])
+    assert not STRATEGIES["worse than average"](2, [1, 3])
+    assert not STRATEGIES["worse than the majority"](2, [1, 3])
     assert STRATEGIES["equal or worse than the majority"](2, [2, 2, 1])
     assert not STRATEGIES["worse than the majority"](2, [2, 2, 1])
 

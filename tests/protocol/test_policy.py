@@ -28,11 +28,18 @@ from agent.protocol.policy import (
     flock_rules,
 )
 from agent.protocol.policy.default import TASKS_MAX, LookAhead
-from agent.protocol.policy.ranking import AGEING_STEP_S, FirstCome, Strict, level, remaining_paths_s
+from agent.protocol.policy.ranking import (
+    FirstCome,
+    Strict,
+    bands,
+    level,
+    remaining_paths_s,
+)
 from tests.bench import optimum
 from tests.bench.optimum import CHAIN_TASKS, FLOCK_NODES, FLOCK_WORKFLOWS, NODES, TASK_S, WORKFLOWS
 from tests.certain import certain
 
+AGEING_STEP_S = 600.0
 CELLS = [(nodes, workflows) for workflows in WORKFLOWS for nodes in NODES]
 AVERAGE_RATIO_MAX = 1.01
 LAST_RATIO_MAX = 1.02
@@ -307,6 +314,41 @@ def test_a_fan_out_is_ordered_by_what_hangs_on_each_branch() -> None:
     assert LookAhead().order(flock(2, fan)) == ["b1", "b2", "b3", "b4", "b5"]
     # Either beginning ends the two at 835 s together, but only the chain first ends both by 480 s.
     assert LookAhead().order(flock(2, fan, chain(1, 4))) == ["1.0", "b1", "b2", "b3", "b4", "b5"]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_of_several_that_need_a_task_the_longest_way_counts(swapped: bool) -> None:
+    ways = [task("b", 10, "a"), task("c", 10, "a"), task("d", 50, "c"), task("e", 1, "b", "d")]
+    paths_s = remaining_paths_s(workflow(task("a", 5), *(reversed(ways) if swapped else ways)))
+    assert paths_s[0] == 5 + 10 + 50 + 1
+    assert sorted(paths_s[1:]) == [1, 11, 51, 61]
+
+
+def test_no_length_of_more_than_thirty_days_is_believed() -> None:
+    month_s = 30 * 24 * 3600.0
+    assert remaining_paths_s(workflow(task("a", 1e9), task("b", 7, "a"))) == [month_s + 7, 7]
+    assert remaining_paths_s(workflow(task("a", -0.5), task("b", nan))) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("band", "age_s", "behind_s", "priority"),
+    [
+        (0, 400.1, 0.0, 50),
+        (1, 400.0, 0.0, 50),
+        (0, 1_599.9, 0.0, 50),
+        (1, 1_600.0, 0.0, 50),
+        (0, 900.0, 499.0, 50),
+        (1, 900.0, 500.0, 50),
+        (1, 1_000.0, 0.0, 51),
+    ],
+)
+def test_a_band_spans_less_than_ten_minutes_less_what_each_is_put_back(
+    band: int, age_s: float, behind_s: float, priority: int
+) -> None:
+    head = WorkflowView("w0", 50, (0, 0), 1_100.0, (), 100.0)
+    assert bands([head, WorkflowView("w1", priority, (1, 0), age_s, (), behind_s)]) == [0, band]
+    waited_for = [replace(head, priority=each) for each in (100, 150)]
+    assert bands(waited_for) == [0, 0]
 
 
 def test_a_need_may_lie_in_another_workflow() -> None:

@@ -22,6 +22,7 @@ from agent.protocol.reasons import (
     NotAccepted,
     OtherArchitecture,
     OtherSystem,
+    OwnerRefuses,
     Reason,
     TooFewCores,
     TooLittleDisk,
@@ -200,6 +201,9 @@ def test_a_program_is_there_or_comes_along_where_that_is_let() -> None:
     assert (misfit(task("T"), takes), misfit(published, takes)) == (LacksProgram("mill"), None)
     assert misfit(published, Capabilities()) == NotAccepted("mill")
     assert misfit(published, ABLE) is None
+    refuses = Capabilities(refused=("mill",), takes_published=True)
+    assert misfit(published, refuses) == OwnerRefuses("mill")
+    assert misfit(published, msgspec.structs.replace(ABLE, refused=("mill",))) is None
 
 
 def run(host: str, phase: Phase, generation: int = 2, **more: object) -> Run:

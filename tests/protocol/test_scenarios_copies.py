@@ -15,12 +15,11 @@ from agent.protocol.policy.copying import RunningView, WhereItHelps
 from agent.protocol.reasons import EndCause, reason_in
 from agent.protocol.records import Evicted, Failed, Run, TaskState, Terminated, Yielded
 from agent.protocol.second_runs import is_copy, leads
-from agent.protocol.settings import Settings
 from tests.protocol.stage import Stage, at_work, task
 from tests.protocol.stage_machines import NAMES, Course
 from tests.sim.lan import Flock, Step
 
-LATER_S = Settings().copy_after_s + 4
+LATER_S = 15.0 + 4
 """By then a copy of a suspended run has begun, if it ever does."""
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from agent.protocol.policy.lasting import OVERTAKEN_S_MAX, WAITS_S_MAX
 from tests.sim.children import SAVING_ONE_IN
 from tests.sim.lan import Flock, Step
 
 LASTS, LUNCH, BREAK = (1000, 1000, 1000), (900, 300, 50), (300, 50, 0)
 LONG_S, SHORT_S = 900.0, 60.0
+WAITS_S_MAX, OVERTAKEN_S_MAX = 300.0, 1800.0
 
 
 def flock(*told: tuple[int, ...]) -> Flock:

@@ -60,6 +60,10 @@ EVIDENCE = st.builds(Evidence, SPAN, SPAN, SPAN, SPAN, st.integers(0, 1000))
 
 def test_a_host_like_any_other_has_half_of_the_most() -> None:
     assert SCORE(Evidence(MINUTE_MS, MINUTE_MS)) == LIKE_ANY
+    assert Evidence(5, 4) == Evidence(5, 4, 0, 0, 1000, 0)
+    assert SCORE(Evidence(60_000, 60_000, 6_000, 12_000, 900)) == SCORE_MAX * 60 // 144
+    assert SCORE(Evidence(0, 0)) == SCORE_MAX - 1
+    assert SCORE(Evidence(1, 2**53)) == 1
     assert SCORE(Evidence(MINUTE_MS, MINUTE_MS // 2)) == pytest.approx(SCORE_MAX * 2 / 3, rel=1e-5)
 
 
@@ -232,6 +236,11 @@ def test_every_ready_task_is_named_once_and_others_only_where_places_differ() ->
     assert len(named) == len(set(named)) > len(ready)
     assert set(ready) < set(named)
     assert sorted(LookAhead().order(FlockView(9, tuple(_chains(10))))) == ready
+    running, *others = _chains(10)
+    first = structs.replace(running.tasks[0], state=Stage.RUNNING, host="n1")
+    begun = structs.replace(running, tasks=(first, *running.tasks[1:]))
+    assert "0/0" not in LookAhead().order(FlockView(9, (begun, *others), places))
+    assert LookAhead().order(FlockView(2, tuple(_chains(1)), places)) == ready[:1]
 
 
 def test_a_list_schedule_waits_for_a_fast_host_only_where_that_ends_sooner() -> None:

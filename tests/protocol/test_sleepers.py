@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,12 +12,15 @@ from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.capabilities import WakeAddress
+from agent.protocol.news import News
 from agent.protocol.records import Requirements
 from agent.protocol.sharing_reasons import MachineWoken
-from agent.protocol.sleepers import LOOKS_EVERY_S, ROUNDS, WAITS_S
+from agent.protocol.sleepers import Sleepers
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import NAMES
 
+WAITS_S, LOOKS_EVERY_S, ROUNDS = 600.0, 15.0, 3
+"""What people are told of it."""
 AT = (WakeAddress("02:00:00:00:00:07", "192.168.1.255"),)
 OVEN: dict[str, Any] = {"requirements": Requirements(tags=("oven",))}
 
@@ -143,3 +147,66 @@ def test_what_it_says_is_read_back() -> None:
     told = msg.decode(msg.encode(status))
     assert isinstance(told, msg.Status)
     assert told.capabilities.wakes == AT
+
+
+def woken_at(
+    *,
+    ready: int = 1,
+    open_task: int = 0,
+    me: str = "acor",
+    helps: bool = True,
+    joined: bool = True,
+    gate: bool = False,
+    moves_at_s: float = -1.0,
+    until_s: float = 640.0,
+) -> list[float]:
+    """When one of two nodes calls a machine that fell asleep at 0, for the one task that can be claimed."""
+    specs = {f"T{n}": task(f"T{n}", gate=gate) for n in range(ready)}
+    called: list[float] = []
+    core: Any = SimpleNamespace(
+        me=me,
+        now_s=0.0,
+        joined=joined,
+        table=SimpleNamespace(ready=[*specs], specs=specs),
+        voters=lambda: ["pato" if me == "acor" else "acor"],
+        emit=lambda _: called.append(core.now_s),
+        note=lambda *_: None,
+    )
+    planning: Any = SimpleNamespace(seat_plan=lambda: SimpleNamespace(fitting=lambda _: []))
+    part = Sleepers(core, planning, lambda name: open_task < 0 or name == f"T{open_task}")
+    able = msg.Capabilities(wakes=AT, programs=("mill",))
+    gone: Any = SimpleNamespace(
+        node="grifo", status=SimpleNamespace(capabilities=able, helps=helps)
+    )
+    part.on_gone(gone)
+    while core.now_s <= until_s:
+        part.on_tick()
+        core.now_s += 1.0
+        if core.now_s == moves_at_s:
+            moved: Any = [("T0", None, None)]
+            part.on_news(News(moved=moved))
+    return called
+
+
+@pytest.mark.parametrize(
+    ("told", "at_s"),
+    [
+        ({}, [600.0, 630.0]),
+        ({"me": "pato"}, [615.0]),
+        ({"moves_at_s": 300.0}, []),
+        ({"moves_at_s": 300.0, "until_s": 910.0}, [900.0]),
+        ({"helps": False}, []),
+        ({"joined": False}, []),
+        ({"gate": True}, []),
+        ({"open_task": 1}, []),
+        ({"ready": 100, "open_task": 99}, [600.0, 630.0]),
+        ({"ready": 101, "open_task": 100}, []),
+        ({"ready": 2, "open_task": -1}, [600.0, 630.0]),
+        ({"until_s": 1_300.0}, [600.0, 630.0, 660.0, 1_275.0]),
+    ],
+    ids=str,
+)
+def test_it_is_called_for_what_waited_ten_minutes_since_it_moved(
+    told: dict[str, Any], at_s: list[float]
+) -> None:
+    assert woken_at(**told) == at_s

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from agent.protocol.news import News
 from agent.protocol.reasons import EndCause, carried
@@ -27,7 +27,7 @@ from agent.protocol.records import (
 from agent.protocol.second_runs import FIRST_COPY
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
-from agent.protocol.thrown_away import HALF_LIFE_MS, ThrownAway
+from agent.protocol.thrown_away import ThrownAway
 from agent.protocol.times import HELD, Took, with_took
 from tests.protocol.stage import at_work, task
 from tests.protocol.stage_machines import NAMES, Course
@@ -60,13 +60,29 @@ def test_what_its_owner_threw_away_counts_for_long_tasks() -> None:
 
 
 def test_it_fades() -> None:
-    week_later = run(Terminated(), 0, NOW_MS + HALF_LIFE_MS)
+    week_later = run(Terminated(), 0, NOW_MS + 7 * 24 * HOUR_MS)
     assert keeps(run(Evicted("x"), 4, more=BACK), week_later) == pytest.approx(1 - 2 / 6)
+
+
+def test_what_is_told_late_takes_nothing_back() -> None:
+    evicted, earlier = run(Evicted("x"), 4, more=BACK), NOW_MS - 7 * 24 * HOUR_MS
+    assert keeps(evicted, run(Terminated(), 4, earlier)) == pytest.approx(1 - 4 / 12)
+    assert keeps(evicted, seconds=-5.0) == 1.0
+
+
+def test_of_who_did_not_measure_its_time_counts_from_its_start_less_what_it_was_held() -> None:
+    untold = structs.replace(run(Evicted("x"), 4), more=BACK)
+    assert keeps(untold) == pytest.approx(0.5)
+    held = {HELD: Raw(msgspec.msgpack.encode(2 * HOUR_MS))}
+    assert keeps(structs.replace(untold, more=BACK | held)) == pytest.approx(1 - 2 / 6)
+    backwards = structs.replace(untold, stamp=(NOW_MS - 9 * HOUR_MS, 0))
+    assert keeps(backwards) == 1.0
 
 
 @pytest.mark.parametrize(
     "other",
     [
+        run(Yielded("x"), 4),
         run(Evicted("x"), 4, more=dict(carried(EndCause("AgentStops")))),
         run(Evicted("x"), 4, more=BACK, checkpoint=Dataset("state", 1)),
         run(Evicted("x"), 4, more=BACK | FIRST_COPY),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import Raw, msgpack
+from msgspec.structs import replace
 
 from agent.protocol.reading import read_off
 from agent.protocol.reasons import Cancelled, EndCause, carried
@@ -29,13 +31,21 @@ from agent.protocol.records import (
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.protocol.times import (
+    HELD,
+    RAN,
+    STARTED,
+    Times,
+    Took,
     end_of_run_ms,
     end_of_task_ms,
+    following,
     held_ms,
     span_of_workflow_ms,
     started_ms,
     times_of_task,
+    took,
     with_times,
+    with_took,
 )
 from tests.certain import certain
 from tests.protocol.stage import WALL_MS, Stage, at_work, task
@@ -133,6 +143,7 @@ DONE = run(2, Terminated(), 9_000, 6_000)
         ((run(1, Running(), 5_000),), 0, [0], 0),
         ((run(1, Running(), 5_000), run(2, Running(), 7_000, 6_000)), 0, [6_000, 0], 0),
         ((run(1, Running(), 5_000), DONE), 0, [6_000, 9_000], 9_000),
+        ((run(1, Terminated(), 9_000), run(2, Running(), 7_000, 6_000)), 0, [9_000, 9_000], 9_000),
         ((run(1, Lost(), 99_000, 5_000), DONE), 0, [6_000, 9_000], 9_000),
         ((run(1, Lost(), 5_500), DONE), 0, [5_500, 9_000], 9_000),
         ((run(1, Yielded(), 99_000, 5_000, **OVERTAKEN), DONE), 0, [99_000, 9_000], 9_000),
@@ -159,7 +170,15 @@ DONE = run(2, Terminated(), 9_000, 6_000)
         ((), 1, [], 0),
     ],
     ids=[
-        *("goes on", "overtaken", "overtaken, done", "lost late", "lost early", "left off late"),
+        *(
+            "goes on",
+            "overtaken",
+            "overtaken, done",
+            "done before",
+            "lost late",
+            "lost early",
+            "left off late",
+        ),
         *("failed after a loss", "loss after the failure", "cancelled", "cancelled, lost"),
         *("handed back, cancelled", "failed, cancelled", "cancelled, loser", "never ran"),
     ],
@@ -223,6 +242,64 @@ def test_what_a_run_carries_of_its_times(
         each = Run(*(1, 1, each.host, 1, each.claim, 1), phase=phase, stamp=(at_ms, 0), more=more)
     assert (started_ms(each), held_ms(each)) == (started, held)
     assert each.more.items() >= carried(Cancelled()).items()
+
+
+@pytest.mark.parametrize(("at_ms", "started"), [(1_999, 1_000), (2_000, 2_000)])
+def test_what_starts_within_a_second_starts_with_its_claim(at_ms: int, started: int) -> None:
+    each = run(1, Scheduled(), 1_000, 1_000)
+    more = with_times(each, Running(), at_ms)
+    assert started_ms(replace(each, phase=Running(), stamp=(at_ms, 0), more=more)) == started
+
+
+@pytest.mark.parametrize(
+    ("gone_ms", "end"), [(4_000, 4_000), (8_000, 8_000), (8_001, 9_000), (0, 9_000)]
+)
+def test_a_run_ends_when_its_machine_was_gone_where_who_goes_on_says_so(
+    gone_ms: int, end: int
+) -> None:
+    first = run(1, Running(), 2_000)
+    second = run(2, Running(), 9_500, 9_000, more=following(gone_ms, 9_000))
+    life = Life(1, runs=(first, second))
+    assert end_of_run_ms(first, life, read_off(task("T1"), life, lambda _: None, 5)) == end
+
+
+@pytest.mark.parametrize(
+    ("measured", "told"),
+    [
+        (Took(5, 3), Took(5, 3)),
+        (Took(0, 0), Took(0, 0)),
+        (Took(-5, -1), Took(0, 0)),
+        (Took(2**60, 2**53), Took(2**53, 2**53)),
+        (None, None),
+    ],
+)
+def test_what_a_program_took_is_told_as_far_as_it_makes_sense(
+    measured: Took | None, told: Took | None
+) -> None:
+    assert took(run(1, Terminated(), 9_000, more=with_took({}, measured))) == told
+
+
+@pytest.mark.parametrize("told", [(-1, 0), (0, -1), (2**53 + 1, 0), (5,), "5"])
+def test_what_no_program_can_have_taken_is_not_believed(told: object) -> None:
+    assert took(run(1, Terminated(), 9_000, more={RAN: Raw(msgpack.encode(told))})) is None
+
+
+def test_the_times_of_a_task_are_read_off_its_runs_and_those_it_needs() -> None:
+    table = Table(Settings())
+    steps = (task("T1"), task("T2", "T1"), task("T3"))
+    spec = WorkflowSpec("W", "W", (1_000, 0), "host1", "ana", steps)
+    table.join([Workflow(spec, PriorityWish(1, "host1", 50))])
+    first = run(1, Terminated(), 4_000)
+    told = {name: Raw(msgpack.encode(ms)) for name, ms in ((STARTED, 7_000), (HELD, 500))}
+    second = run(1, Running(), 6_500, 6_000, more=told)
+    table.join(lives=[TaskLife("T1", Life(runs=(first,))), TaskLife("T2", Life(runs=(second,)))])
+    assert times_of_task("T1", table) == Times(1_000, 3_000, 4_000, 2_000, 1_000, 0)
+    assert times_of_task("T2", table) == Times(4_000, 6_000, 0, 2_000, 0, 0)
+    assert times_of_task("T3", table) == Times(1_000, 0, 0, 0, 0, 0)
+    assert span_of_workflow_ms(table.workflows["W"], table) == (3_000, 0)
+    done = replace(second, phase=Terminated(), revision=2, stamp=(9_000, 0))
+    table.join(lives=[TaskLife("T2", Life(runs=(done,)))])
+    assert times_of_task("T2", table) == Times(4_000, 7_000, 9_000, 2_000, 1_500, 500)
 
 
 def test_of_a_task_that_nobody_knows_there_are_no_times() -> None:

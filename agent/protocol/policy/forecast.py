@@ -71,8 +71,7 @@ def lay_out(workflows: list[WorkflowView]) -> Work:
         lengths_s=lengths_s,
         paths_s=list(chain.from_iterable(map(remaining_paths_s, workflows))),
         dependants=_dependants(tasks),
-        # Who waits without a known reason waits for something outside, which never comes here.
-        missing=[max(1, len(task.needs)) for task in tasks],
+        missing=[len(task.needs) for task in tasks],
         ready=[number for number, task in numbered if task.state is Stage.READY],
         running=[(lengths_s[i], i) for i, task in numbered if task.state is Stage.RUNNING],
         unfinished=[len(workflow.tasks) for workflow in workflows],
@@ -234,10 +233,10 @@ def forecast_listed(
     order counts as waiting for what stands before it. Raise ``ValueError`` without any place."""
     slowness, lengths_s, free_s = places.slowness, work.lengths_s, places.free_s(work)
     kinds = range(len(slowness) - 1, -1, -1)
-    ready_s = [0.0 if not missing else inf for missing in work.missing]
-    for number, each in enumerate(work.tasks):
-        if each.state is not Stage.WAITING or each.needs:
-            ready_s[number] = 0.0
+    # Who waits without a known reason waits for something outside, which never comes here.
+    ready_s = [
+        inf if each.state is Stage.WAITING and not each.needs else 0.0 for each in work.tasks
+    ]
     ends_s = [0.0] * len(order)
     for left_s, task in work.running:
         ends_s[task] = left_s
