@@ -190,6 +190,17 @@ async def test_what_an_agent_tries_lies_where_the_next_one_clears(
     assert len(left) == len(list(proving._candidates()))
 
 
+async def test_a_boundary_holds_where_the_agents_group_was_begun_outside_its_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its number is 0 there, by which a program signals nobody but itself."""
+    monkeypatch.setattr(proving.os, "getpgid", lambda _: 0)
+    groups = LinuxGroups()
+    found = await prove(groups, [], [tmp_path])
+    await groups.close()
+    assert found.holds, found.told()
+
+
 async def test_a_means_that_the_system_refuses_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,8 @@ def signals(told: Told) -> Attempts:
     all have to fail in a confinement that holds."""
     process = told["process"]
     yield "signal", lambda: os.kill(process, 0)
-    yield "signal a group", lambda: os.killpg(told["group"], 0)
+    if told["group"]:  # 0, the program's own, where the agent's was begun outside its container
+        yield "signal a group", lambda: os.killpg(told["group"], 0)
     yield "priority", lambda: _set_priority(process)
     yield "scheduling", lambda: os.sched_setaffinity(process, os.sched_getaffinity(process))
     yield "limits", lambda: _set_limits(process)
