@@ -35,7 +35,8 @@ LINK_AND_STACK = struct.Struct("@PPiN")
 STACK_BYTES = 256 * 1024
 EXECUTED_S_MAX = 10.0
 """Who kills a child before it has executed its program leaves the interpreter in it, for good. This
-process is ended then, by the usual effect of the signal, whatever the interpreter waits for."""
+process is ended then, by the usual effect of the signal, whatever the interpreter waits for, or before
+that by an interpreter that notices (since Python 3.13)."""
 APART_BYTES = 1024 * 1024
 """So far below what the parent has ever used of its stack."""
 
