@@ -302,8 +302,7 @@ class Agent:
         and the others hear it."""
         live = self.live
         if isinstance(notice, TaskMoved):
-            live.datasets.moved(notice)
-            live.published.moved(notice)
+            live.moved(notice)
         elif isinstance(notice, WorkflowGone):
             live.log_copies.gone(notice)
         elif isinstance(notice, PeerChanged) and notice.node != self.node_id:

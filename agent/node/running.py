@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -50,6 +50,7 @@ from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
 from agent.presence.awake import Awake
 from agent.presence.sources import SightError
+from agent.protocol.effects import TaskMoved
 from agent.protocol.events import (
     CapabilitiesChanged,
     ChildStarted,
@@ -62,7 +63,7 @@ from agent.protocol.events import (
 from agent.protocol.messages import Capabilities, ProgramVersion
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import FinishingThenPaused
-from agent.protocol.records import DatasetId, NodeId
+from agent.protocol.records import DatasetId, NodeId, TaskSpec
 from agent.protocol.settings import Settings
 from agent.protocol.signing import NO_TRUST
 from agent.settings.node_settings import COPIES, SPARE, NodeSettings
@@ -82,7 +83,7 @@ DATASETS = "datasets"
 log = logging.getLogger(__name__)
 
 EXTRAS_LOOKED_AT_AFTER_S = 30.0
-"""From the start: it takes a second of the processor, and nothing waits for it."""
+"""From the start, where no task waits for it: it takes a second of the processor."""
 
 
 def program_grace_s() -> float:
@@ -250,6 +251,7 @@ class RunningNode:
         self.power = MachinePower(self.children.running, wakeable=settings.wakeable)
         self._awake = Awake(self.children.running, self.children.at_work, _may_sleep)
         self.row_changed: Callable[[], object] = int
+        self._extra_wanted = asyncio.Event()
 
     def _children(self, memory_mb: int, grace_s: float, confinement: Confinement) -> Children:
         home, settings = self._home, self._settings
@@ -299,10 +301,24 @@ class RunningNode:
         self._looking = asyncio.create_task(self._look_at_extras())
 
     async def _look_at_extras(self) -> None:
-        """Find out what of the extras of Wingbeat is here, once this agent has been up for a while:
-        whoever has it can be given work that needs it."""
-        await asyncio.sleep(EXTRAS_LOOKED_AT_AFTER_S)
+        """Find out what of the extras of Wingbeat is here, once this agent has been up for a while or
+        there is work that needs one: whoever has it can be given that."""
+        self._want_extras(self.node.table.specs.values())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._extra_wanted.wait(), EXTRAS_LOOKED_AT_AFTER_S)
         await self.published.look_for(EXTRAS)
+
+    def _want_extras(self, tasks: Iterable[TaskSpec]) -> None:
+        if any(not EXTRAS.keys().isdisjoint(each.requirements.tags) for each in tasks):
+            self._extra_wanted.set()
+
+    def moved(self, moved: TaskMoved) -> None:
+        """Tell the datasets and the published programs of a task that moved, and look now for what a
+        new one needs."""
+        self.datasets.moved(moved)
+        self.published.moved(moved)
+        if moved.before is None and (spec := self.node.table.specs.get(moved.task)):
+            self._want_extras((spec,))
 
     def hand(self, event: Event) -> None:
         """Hand an event to the node. Where results are also kept in a shared place, the success of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -194,7 +195,7 @@ async def test_a_boundary_holds_where_the_agents_group_was_begun_outside_its_con
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its number is 0 there, by which a program signals nobody but itself."""
-    monkeypatch.setattr(proving.os, "getpgid", lambda _: 0)
+    monkeypatch.setattr(os, "getpgid", lambda _: 0)
     groups = LinuxGroups()
     found = await prove(groups, [], [tmp_path])
     await groups.close()
