@@ -9,6 +9,7 @@ import re
 import sqlite3
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def _ids_in(folder: Path) -> list[set[str]]:
     with (folder / POINTS).open(encoding="utf-8", newline="") as file:
         table = {row["id"] for row in csv.DictReader(file)}
     features = json.loads((folder / PLACES).read_text("utf-8"))["features"]
-    with sqlite3.connect(folder / MAP) as held:
+    with closing(sqlite3.connect(folder / MAP)) as held:
         layer = {row[0] for row in held.execute("select id from points")}
     return [
         set(re.findall(r'id="p-(\w+)"', page)),

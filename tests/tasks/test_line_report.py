@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 import zlib
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -188,7 +189,7 @@ def test_every_id_is_in_all_that_is_written(report: Path, made: MadeReport) -> N
     page, text = (report / PAGE).read_text("utf-8"), sheets(report / SHEETS)
     table = list(csv.DictReader((report / POINTS).read_text("utf-8").splitlines()))
     places = json.loads((report / PLACES).read_text("utf-8"))["features"]
-    with sqlite3.connect(report / MAP) as held:
+    with closing(sqlite3.connect(report / MAP)) as held:
         layer = {row[0] for row in held.execute("select id from points")}
     ids = {each.id for each in made.line.points}
     assert len(ids) == 25
