@@ -63,7 +63,7 @@ from agent.protocol.events import (
 from agent.protocol.messages import Capabilities, ProgramVersion
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import FinishingThenPaused
-from agent.protocol.records import DatasetId, NodeId, TaskSpec
+from agent.protocol.records import ENDED, DatasetId, NodeId, TaskSpec
 from agent.protocol.settings import Settings
 from agent.protocol.signing import NO_TRUST
 from agent.settings.node_settings import COPIES, SPARE, NodeSettings
@@ -303,10 +303,14 @@ class RunningNode:
     async def _look_at_extras(self) -> None:
         """Find out what of the extras of Wingbeat is here, once this agent has been up for a while or
         there is work that needs one: whoever has it can be given that."""
-        self._want_extras(self.node.table.specs.values())
+        table = self.node.table
+        self._want_extras(
+            table.specs[task] for those in table.unfinished.values() for task in those
+        )
         with suppress(TimeoutError):
             await asyncio.wait_for(self._extra_wanted.wait(), EXTRAS_LOOKED_AT_AFTER_S)
         await self.published.look_for(EXTRAS)
+        self.look_for_programs()  # who looked meanwhile, for another node of this process, told nobody
 
     def _want_extras(self, tasks: Iterable[TaskSpec]) -> None:
         if any(not EXTRAS.keys().isdisjoint(each.requirements.tags) for each in tasks):
@@ -317,7 +321,8 @@ class RunningNode:
         new one needs."""
         self.datasets.moved(moved)
         self.published.moved(moved)
-        if moved.before is None and (spec := self.node.table.specs.get(moved.task)):
+        new = moved.before is None and moved.after not in ENDED
+        if new and (spec := self.node.table.specs.get(moved.task)):
             self._want_extras((spec,))
 
     def hand(self, event: Event) -> None:

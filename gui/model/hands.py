@@ -35,8 +35,10 @@ def with_task(machine: Machine, row: TaskView, workflow: str) -> Machine:
         )
     else:
         tasks = tuple(has if each is had else each for each in machine.tasks)
-    unseen = max(0, machine.running - _begun(machine.tasks))  # of many the agent tells the first
-    return msgspec.structs.replace(machine, tasks=tasks, running=_begun(tasks) + unseen)
+    untold = max(0, machine.running - _begun(machine.tasks))  # of many the agent tells the first
+    if had is None and untold:  # what is new is scheduled before it runs: this one was counted
+        untold -= _begun(tasks) - _begun(machine.tasks)
+    return msgspec.structs.replace(machine, tasks=tasks, running=_begun(tasks) + untold)
 
 
 def _begun(tasks: tuple[CurrentTask, ...]) -> int:

@@ -1,7 +1,8 @@
 """The conductors that a wire consists of, as far as its points tell them apart.
 
 Two, three or four that hang side by side are found as one wire. Its course is in their middle, where
-none of them is; what comes near comes near to one of them.
+none of them is; what comes near comes near to one of them. So it is told up to half a metre between
+the outer ones; where they are farther apart, the course follows some of them, and others are lost.
 """
 
 from __future__ import annotations
@@ -62,11 +63,11 @@ class Bundle:
         at = self.course.curve.frame(there[None])[0][0]
         around = slice(*np.searchsorted(self.along, (at - COURSE_M, at + COURSE_M)))
         way = np.minimum(np.abs(self.along[around] - at) / COURSE_M, 1.0)
-        weight = (1.0 - way**3) ** 3 * self.own[around]
+        weight = (1.0 - way**3) ** 3
         if weight.sum() < COURSE_POINTS_MIN:
             return float(np.linalg.norm(off))
         far = np.sqrt(
             ahead**2 + (aside - self.aside[around]) ** 2 + (off[2] - self.up[around]) ** 2
         )
-        weight *= np.exp((far.min() - far) / NEAREST_M)
+        weight *= self.own[around] * np.exp((far.min() - far) / NEAREST_M)
         return float((weight * far).sum() / weight.sum())

@@ -26,13 +26,13 @@ from tasks.line.curve import Curve
 from tasks.line.ground import HALF_MM
 from tasks.line.parameters import (
     APART_M,
+    COURSE_OWN_M,
     CROSSING_M,
     CROSSING_TURN,
     FITTING_M,
     HELD_M,
     LEFT_OVER_M,
     LINKED_M,
-    MEASURED,
     OBSTACLE_POINTS_MIN,
     SAMPLE_M,
     TOWER_ALONG_M,
@@ -75,12 +75,18 @@ class _Beside:
     there: Floats
     bundles: Sequence[Bundle]
 
-    def obstacle(self, row: int, points: int) -> Obstacle:
-        """Return one of them as the obstacle that so many are."""
-        place, there, wire = self.places[row], self.there[row], int(self.wire[row])
+    def nearest(self, rows: Indices, points: int) -> Obstacle:
+        """Return the nearest of these as the obstacle that so many are."""
+        told = [
+            (self.bundles[wire].distance_m(place, there), _place(place), row)
+            for row, wire, place, there in zip(
+                rows, self.wire[rows], self.places[rows], self.there[rows], strict=True
+            )
+        ]
+        distance_m, place, row = min(told, key=lambda each: (round(each[0], 2), each[1]))
         kind = KINDS.get(int(self.classes[row]), "vegetation")
-        distance_m = self.bundles[wire].distance_m(place, there)
-        return Obstacle(kind, _place(place), wire, _place(there), distance_m, points)
+        wire, there = int(self.wire[row]), _place(self.there[row])
+        return Obstacle(kind, place, wire, there, distance_m, points)
 
 
 class Around:
@@ -115,9 +121,10 @@ def close_places(
     ]
     of_wire = np.repeat(np.arange(len(curves)), [len(each) for each in samples])
     line = np.concatenate(samples)
-    other = ~np.isin(classes, (WIRE, TOWER, NOISE)) & _around(places, line, within_m)
+    beyond_m = within_m + COURSE_OWN_M  # so near to its middle is what is that near to an edge
+    other = ~np.isin(classes, (WIRE, TOWER, NOISE)) & _around(places, line, beyond_m)
     near = np.flatnonzero(other)
-    far, sample = cKDTree(line).query(places[near], distance_upper_bound=within_m)
+    far, sample = cKDTree(line).query(places[near], distance_upper_bound=beyond_m)
     kept = np.isfinite(far) & ~_at_tower(places[near], towers)
     near, far, sample = near[kept], far[kept], sample[kept]
     kept = ~_left_over(places[near], far)
@@ -135,9 +142,9 @@ def close_places(
             continue
         for cube in _cubed(places[cluster], LINKED_M):
             rows = cluster[cube]
-            rows = rows[np.argsort(far[rows], kind="stable")[:MEASURED]]
-            found.append(min((beside.obstacle(row, len(cube)) for row in rows), key=_rank))
-    return found + _crossings(curves, samples)
+            rows = rows[far[rows] <= far[rows].min() + COURSE_OWN_M]
+            found.append(beside.nearest(rows, len(cube)))
+    return [each for each in found if each.distance_m <= within_m] + _crossings(curves, samples)
 
 
 def told_once(found: Sequence[Obstacle]) -> list[Obstacle]:
@@ -169,7 +176,9 @@ def _rank(obstacle: Obstacle) -> tuple[float, Place]:
 
 def _ways(samples: Sequence[Floats]) -> Floats:
     """Which way a wire goes at each of its samples."""
-    ways = np.concatenate([np.gradient(each, axis=0) for each in samples])
+    ways = np.concatenate(
+        [np.gradient(each, axis=0) if len(each) > 1 else np.zeros_like(each) for each in samples]
+    )
     ways /= np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), SAMPLE_M)
     return np.asarray(ways, np.float64)
 

@@ -235,8 +235,6 @@ APART_M: Final = 5.0
 """A long obstacle is told again so far on."""
 FITTING_M: Final = 5.0
 """Around the end of a wire nothing but what holds it."""
-MEASURED: Final = 8
-"""So many points of a cube, the nearest to the middle of a wire, are measured from its conductors."""
 NEAREST_M: Final = 0.1
 """A point of a bundle that is so much farther off than another counts a third of it."""
 TOWER_ALONG_M: Final = 4.5

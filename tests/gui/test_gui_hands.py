@@ -76,10 +76,13 @@ def test_of_many_tasks_those_that_are_not_told_are_counted_on() -> None:
     """The agent tells the first of a hundred."""
     busy = peer("garajau", running=100, tasks=(current("first"),))
     row = task("import", TaskState.RUNNING, host_node="id-garajau")
-    more = with_task(busy, row, "line 42")
-    assert (len(more.tasks), more.running) == (2, 101)
-    fewer = with_task(more, replace(row, state=TaskState.TERMINATED), "line 42")
-    assert (len(fewer.tasks), fewer.running) == (1, 100)
+    heard = with_task(busy, row, "line 42")  # one of the others
+    assert (len(heard.tasks), heard.running) == (2, 100)
+    fewer = with_task(heard, replace(row, state=TaskState.TERMINATED), "line 42")
+    assert (len(fewer.tasks), fewer.running) == (1, 99)
+    new = with_task(busy, replace(row, state=TaskState.SCHEDULED), "line 42")
+    assert (len(new.tasks), new.running) == (2, 100)
+    assert with_task(new, row, "line 42").running == 101
 
 
 @pytest.mark.parametrize(
