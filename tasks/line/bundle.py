@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.line.course import Course
-from tasks.line.parameters import (
-    COURSE_M,
-    COURSE_OWN_M,
-    COURSE_POINTS_MIN,
-    NEAREST_M,
-)
+from tasks.line.parameters import COURSE_M, COURSE_OWN_M, COURSE_POINTS_MIN, NEAREST_M
 
 Floats = NDArray[np.float64]
 
@@ -39,10 +34,7 @@ class Bundle:
     def of(cls, course: Course, wire: Floats) -> Self:
         """Return what there is of a wire among the points of all wires."""
         curve = course.curve
-        along, aside = curve.frame(wire)
-        off, up = course.shift(along)
-        aside = aside - curve.aside_at(along) - off
-        up = wire[:, 2] - curve.height_at(along) - up
+        along, aside, up = course.beside(wire)
         share = (aside**2 + up**2) / COURSE_OWN_M**2
         inside = np.flatnonzero(
             (share < 1.0) & (along >= curve.start_m - COURSE_M) & (along <= curve.end_m + COURSE_M)

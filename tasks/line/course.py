@@ -59,15 +59,17 @@ class Course:
         wide_m, high_m = (np.interp(along, self.along, each) for each in (self.wide_m, self.high_m))
         return np.hypot(wide_m, high_m)
 
-    def away(self, points: Floats) -> tuple[Floats, Floats]:
-        """Return how far along the curve points are, and how far across from the course."""
+    def beside(self, points: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return how far along the curve points are, how far aside of the course and above it."""
         along, aside = self.curve.frame(points)
         off, up = self.shift(along)
-        across = np.hypot(
-            aside - self.curve.aside_at(along) - off,
-            points[:, 2] - self.curve.height_at(along) - up,
-        )
-        return along, across
+        aside = aside - self.curve.aside_at(along) - off
+        return along, aside, points[:, 2] - self.curve.height_at(along) - up
+
+    def away(self, points: Floats) -> tuple[Floats, Floats]:
+        """Return how far along the curve points are, and how far across from the course."""
+        along, aside, up = self.beside(points)
+        return along, np.hypot(aside, up)
 
     def places(self, along: Floats) -> Floats:
         """Return the places of the wire at these distances along its way."""

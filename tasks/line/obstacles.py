@@ -77,16 +77,13 @@ class _Beside:
 
     def nearest(self, rows: Indices, points: int) -> Obstacle:
         """Return the nearest of these as the obstacle that so many are."""
-        told = [
-            (self.bundles[wire].distance_m(place, there), _place(place), row)
-            for row, wire, place, there in zip(
-                rows, self.wire[rows], self.places[rows], self.there[rows], strict=True
-            )
-        ]
-        distance_m, place, row = min(told, key=lambda each: (round(each[0], 2), each[1]))
+        return min((self._obstacle(row, points) for row in rows), key=_rank)
+
+    def _obstacle(self, row: int, points: int) -> Obstacle:
+        place, there, wire = self.places[row], self.there[row], int(self.wire[row])
         kind = KINDS.get(int(self.classes[row]), "vegetation")
-        wire, there = int(self.wire[row]), _place(self.there[row])
-        return Obstacle(kind, place, wire, there, distance_m, points)
+        distance_m = self.bundles[wire].distance_m(place, there)
+        return Obstacle(kind, _place(place), wire, _place(there), distance_m, points)
 
 
 class Around:
